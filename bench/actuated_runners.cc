@@ -1,4 +1,4 @@
-// Steps with actuators and tendons beside the same steps with the torques that these give.
+// Steps with actuators and tendons, compared with the same steps under the torques that these exert.
 #include <utility>
 
 #include "kansetsu/actuation/actuation.h"
@@ -107,7 +107,7 @@ class ActuatedRunner : public Runner {
   Snapshot start_;
 };
 
-/// What the actuators do at each hinge in each step: the torques of the same motion without them.
+/// Torques of the actuators at each hinge in each step, for the same motion without actuators.
 std::vector<double> torques_of(const SceneDescription& scene, const std::vector<double>& controls) {
   ActuatedRunner run(scene, "", controls);
   World& world = run.world();

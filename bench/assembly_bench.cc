@@ -2,9 +2,9 @@
 ///
 ///   assembly_bench [--most LINKS] [--threads 1,2,16] [--seconds PER_ROW] [--long 1000,10000,1000000]
 ///
-/// us is the lowest median of nine calls in a row, which a loaded machine disturbs least, median_us that of all calls; the
-/// methods of a size take turns, so that a change of the machine's speed meets all of them alike. "edit" is one connect and one
-/// cut of a closure between the ends of the middle third. --long: open chains and random trees of these lengths alone, by ABA and by
+/// us is the lowest median of nine calls in a row, which other load disturbs least, median_us the median of all calls; the
+/// methods of a size alternate, so that changes of the machine's speed affect all of them. "edit" is one connect and one
+/// cut of a closure between the ends of the middle third. --long: only open chains and random trees of these lengths, by ABA and by
 /// assembly, with the largest difference of the two. Devices: assembly_device.cc.
 #include <algorithm>
 #include <chrono>
@@ -155,7 +155,7 @@ struct ClosedByResponses {
     const Matrix6 a = response.link_response(first, first), b = response.link_response(first, last),
                   c = response.link_response(last, last);
     const double scale =
-        1e-9 * (a.trace() + b.trace() + c.trace());  // stands for the 5 × 5 solve: its result must be used
+        1e-9 * (a.trace() + b.trace() + c.trace());  // in place of the 5 × 5 solve: its result must be used
     response.apply_wrench(first, Force<>{{scale, 0, 0}, {0, 0, 0}}, change, A);
     result.vdot += change;
     response.apply_wrench(last, Force<>{{scale, 0, 0}, {0, 0, 0}}, change, A);
@@ -211,12 +211,23 @@ int main(int argc, char** argv) {
     out.clear();
     for (; at; at = std::strchr(at, ',') ? std::strchr(at, ',') + 1 : nullptr) out.push_back(std::atoi(at));
   };
-  for (int k = 1; k + 1 < argc; k += 2) {
+  for (int k = 1; k < argc; k += 2) {
     const std::string option = argv[k];
-    if (option == "--most") most = std::stoi(argv[k + 1]);
-    if (option == "--seconds") seconds = std::stod(argv[k + 1]);
-    if (option == "--threads") read_list(argv[k + 1], threads);
-    if (option == "--long") read_list(argv[k + 1], lengths);
+    const char* value = k + 1 < argc ? argv[k + 1] : nullptr;
+    if (value && option == "--most") {
+      most = std::stoi(value);
+    } else if (value && option == "--seconds") {
+      seconds = std::stod(value);
+    } else if (value && option == "--threads") {
+      read_list(value, threads);
+    } else if (value && option == "--long") {
+      read_list(value, lengths);
+    } else {
+      std::fputs(
+          "usage: assembly_bench [--most LINKS] [--threads 1,2,16] [--seconds PER_ROW] [--long 1000,10000,1000000]\n",
+          stderr);
+      return 2;
+    }
   }
   for (int links : lengths) {
     compare_long("chain", chain(links), links, threads, seconds);

@@ -1,19 +1,20 @@
-/// Forward dynamics of long chains, rings and large trees on a CUDA device beside one core's ABA and serial assembly: one line of
-/// JSON per time.
+/// Forward dynamics of long chains, rings and large trees on a CUDA device, compared with ABA and serial assembly on one core: one
+/// line of JSON per time.
 ///
 ///   assembly_device [--most LINKS] [--least LINKS of trees] [--calls N] [--rings 0|1|2] [--trees 0|1|2] [--tune LINKS] [--pieces P] [--group G] [--threads T]
 ///                   [--blocks B] [--branch L]
 ///
-/// "cuda" is a call from the host's memory to a result in the host's memory, "cuda without copies" the same in memory that the
-/// device sees, "cuda kernel" the mean time of launches that follow each other; us is the lowest median of nine calls in a row,
-/// median_us that of all. error: greatest difference from ABA (rings: from assembly on the CPU) over fresh random states, in parts of
-/// the greatest acceleration; the result is filled with NaN before each. Rings are those of assembly_bench: free chains whose last
+/// "cuda" is a call from the host's memory to a result in the host's memory, "cuda without copies" the same in mapped memory,
+/// "cuda kernel" the mean time of consecutive launches; us is the lowest median of nine calls in a row,
+/// median_us that of all. error: largest difference from ABA (rings: from assembly on the CPU) over new random states, relative to
+/// the largest acceleration; the result is filled with NaN before each. Rings are those of assembly_bench: free chains whose last
 /// link is hinged to the first; the rank of the closure must be the CPU's. Trees are those of assembly_bench: every link hangs on one
 /// of the last sixteen before it; beside their kernel stands where its time goes [us]; --blocks and --branch are TreeOptions. --rings 0, --trees 0: without them, 2: nothing but them. --tune tries ways to cut one chain.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -57,7 +58,7 @@ Figure ring_of(int links) {
           Closure{{0, LinkId(links - 1), {Mat3<>::identity(), {0, 0, 0.3}}}, {0, LinkId(0), {}}, 0b111011}};
 }
 
-/// The CPU's answer.
+/// The result of the CPU.
 class Reference {
  public:
   explicit Reference(const Figure& figure) : figure_(figure) {
@@ -112,7 +113,7 @@ void print(const char* structure, int links, const std::string& method, int thre
   std::fflush(stdout);
 }
 
-/// Fresh states through the same solver, as many per call as it takes. A wrong rank is an infinite error.
+/// New states with the same solver, as many per call as it supports. A wrong rank is an infinite error.
 double error_of(const Figure& figure, cuda::ChainSolver& device, std::mt19937_64& rng) {
   const Model& model = figure.model;
   Reference reference(figure);
@@ -189,7 +190,7 @@ void compare_batch(const Figure& figure, int links, int chains, int calls) {
   print(figure.structure(), links, "cuda kernel" + name, 0, {device.device_time(calls)}, size_t(calls), more);
 }
 
-/// A tree beside one core's ABA. Its answers are checked for five fresh states.
+/// A tree, compared with ABA on one core. Its results are checked for five new states.
 void compare_tree(int links, int calls, const cuda::TreeOptions& options) {
   const Model model = long_tree(links);
   std::mt19937_64 rng(1);
@@ -262,20 +263,26 @@ int main(int argc, char** argv) {
   int most = 8192, least = 64, calls = 1000, tuned = 0, rings = 1, trees = 1;
   cuda::ChainOptions options;
   cuda::TreeOptions tree;
-  for (int k = 1; k + 1 < argc; k += 2) {
-    const std::string option = argv[k];
-    const int value = std::stoi(argv[k + 1]);
-    if (option == "--most") most = value;
-    if (option == "--least") least = value;
-    if (option == "--calls") calls = value;
-    if (option == "--rings") rings = value;
-    if (option == "--trees") trees = value;
-    if (option == "--tune") tuned = value;
-    if (option == "--pieces") options.pieces = value;
-    if (option == "--group") options.group = value;
-    if (option == "--threads") options.threads = value;
-    if (option == "--blocks") tree.blocks = value;
-    if (option == "--branch") tree.branch = value;
+  const std::map<std::string, int*> values{{"--most", &most},
+                                           {"--least", &least},
+                                           {"--calls", &calls},
+                                           {"--rings", &rings},
+                                           {"--trees", &trees},
+                                           {"--tune", &tuned},
+                                           {"--pieces", &options.pieces},
+                                           {"--group", &options.group},
+                                           {"--threads", &options.threads},
+                                           {"--blocks", &tree.blocks},
+                                           {"--branch", &tree.branch}};
+  for (int k = 1; k < argc; k += 2) {
+    const auto found = values.find(argv[k]);
+    if (found == values.end() || k + 1 == argc) {
+      std::fputs("usage: assembly_device [OPTION NUMBER]..., options:", stderr);
+      for (const auto& [name, value] : values) std::fprintf(stderr, " %s", name.c_str());
+      std::fputs("\n", stderr);
+      return 2;
+    }
+    *found->second = std::stoi(argv[k + 1]);
   }
   if (tuned > 0) {
     tune(tuned, calls);

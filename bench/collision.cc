@@ -15,8 +15,8 @@
 #include <fcl/narrowphase/collision.h>
 #endif
 
-/// Nanoseconds per pair of shapes, beside libccd (depth of a pair by MPR, one point) and FCL (contacts of a pair). Poses are
-/// drawn once around contact: half of them touch.
+/// Nanoseconds per pair of shapes, compared with libccd (depth of a pair by MPR, one point) and FCL (contacts of a pair). Poses
+/// are drawn once near contact: half of them touch.
 namespace {
 
 using namespace kansetsu;
@@ -28,7 +28,7 @@ struct Poses {
   std::vector<Transform<>> X;
 };
 
-/// Turned at random; `flat`: upright, turned about z only, as things rest on each other.
+/// Random orientation; `flat`: upright, rotated about z only, as in resting contact.
 Poses random_poses(double height, bool flat) {
   std::mt19937_64 engine(1);
   std::uniform_real_distribution<double> u(-1, 1);
@@ -90,7 +90,7 @@ TriangleMesh flat_mesh() {
   return {data};
 }
 
-/// libccd's view of a box.
+/// A box for libccd.
 struct CcdBox {
   Vec3<> half;
   Transform<> X;

@@ -1,7 +1,7 @@
-/// Forward dynamics under constraints and its derivatives, beside a peer in the same process: usage
+/// Forward dynamics under constraints and its derivatives, compared with a peer in the same process: usage
 ///   bench_constrained [PEER.so]
-/// Both get the same models, states and contacts, their results are compared, and they run in turn; times are processor time per
-/// call, the least of the repetitions: what a machine with other work on it disturbs least.
+/// Both get the same models, states and contacts, their results are compared, and they alternate; times are processor time per
+/// call, the minimum of the repetitions, which other load disturbs least.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ Constraints constraints_of(const Problem& problem, const Model& model) {
   return out;
 }
 
-/// States in which what is held does not move: away from them libraries mean different accelerations.
+/// States in which constrained frames are at rest: at others libraries define different accelerations.
 std::vector<State> states_of(const Model& model, const Constraints& constraints) {
   std::mt19937_64 rng(kSeed);
   std::normal_distribution<double> normal;
@@ -74,7 +74,7 @@ std::vector<State> states_of(const Model& model, const Constraints& constraints)
   return out;
 }
 
-/// A frame on a link as the peer's body has it.
+/// A frame on a link, in the frame of the peer's body.
 Transform<> on_body(const ExportedModel& exported, LinkId link, const Transform<>& X_LF, int& body) {
   body = int(std::ranges::find(exported.links, link) - exported.links.begin());
   return inverse(exported.X_LB[size_t(body)]) * X_LF;

@@ -110,7 +110,7 @@ void Contestant::result(int state, double* out) const {
 double probe(const Contestant& c, const Ticks& ticks) {
   const int count = std::max(1, c.batch);
   double best = INFINITY;
-  for (int k = 0; k < 2 || (k < 5 && best > 5e6); ++k) {  // the longer, the more likely something came in between
+  for (int k = 0; k < 2 || (k < 5 && best > 5e6); ++k) {  // long calls are more likely to be interrupted
     const std::uint64_t a = stamp();
     sink = c.run(0, count);
     best = std::min(best, double(stamp() - a) * ticks.ns_per_tick / count);
@@ -122,7 +122,7 @@ double difference(const Contestant& a, const Contestant& b, const ModelData& mod
   std::vector<double> x(size_t(result_size(model, a.algorithm))), y = x;
   double worst = 0;
   for (int i = 0; i < checked; ++i) {
-    std::fill(x.begin(), x.end(), NAN);  // a number that nobody wrote shall not pass
+    std::fill(x.begin(), x.end(), NAN);  // a number that is not written must not pass
     std::fill(y.begin(), y.end(), NAN);
     a.result(i, x.data());
     b.result(i, y.data());

@@ -10,7 +10,7 @@
 /// Comparing and timing of one algorithm on one model, in all libraries.
 namespace bench {
 
-/// Length of a tick of the clock, and what reading it twice in a row costs.
+/// Length of a tick of the clock, and the cost of two readings in a row.
 struct Ticks {
   double ns_per_tick = 1, overhead = 0;
 };
@@ -26,10 +26,10 @@ struct States {
   StateData data{};
 };
 
-/// How many numbers the result of an algorithm has.
+/// Count of numbers in the result of an algorithm.
 int result_size(const ModelData& model, int algorithm);
 
-/// One library doing one algorithm in one way: state by state, or many states per call.
+/// One algorithm of one library in one mode: state by state, or many states per call.
 struct Contestant {
   const Plugin* plugin = nullptr;
   void* instance = nullptr;
@@ -42,7 +42,7 @@ struct Contestant {
   double error = NAN;             ///< largest relative difference to another library
   std::vector<double> medians{};  ///< one per repetition [ns per state]
   std::vector<double> p99s{};
-  int next = 0;   ///< the state with which the next repetition goes on
+  int next = 0;   ///< the first state of the next repetition
   int seen = -1;  ///< different states in all repetitions; negative: all
 
   double run(int first, int count) const;
@@ -59,7 +59,7 @@ struct Effort {
   int repetitions = 9;
   double seconds = 0.01;  ///< a repetition lasts at least so long; it goes through all states if that takes less than
                           ///< twice the time, else through the next 1/repetitions of them
-  double most_seconds = 0.5;  ///< calls so slow that this is not enough go through fewer states, eight at least
+  double most_seconds = 0.5;  ///< slower calls get fewer states, at least eight
 };
 
 /// One repetition.

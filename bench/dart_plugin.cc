@@ -31,7 +31,7 @@ dart::dynamics::Inertia inertia_of(const BodyData& b) {
 dart::dynamics::BodyNode* add_body(const dart::dynamics::SkeletonPtr& skeleton, dart::dynamics::BodyNode* parent,
                                    const BodyData& b) {
   using namespace dart::dynamics;
-  const std::string name = std::to_string(skeleton->getNumBodyNodes());  // DART wants each to have its own
+  const std::string name = std::to_string(skeleton->getNumBodyNodes());  // DART requires unique names
   const BodyNode::Properties body{BodyNode::AspectProperties(name, inertia_of(b))};
   if (b.type == kFreeBody) return skeleton->createJointAndBodyNodePair<FreeJoint>(parent, {}, body).second;
   Joint::Properties common;

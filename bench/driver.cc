@@ -8,8 +8,8 @@
 //   --instructions      count instead of measuring time; run it under valgrind --tool=callgrind --instr-atstart=no
 //   --out FILE          write JSON there instead of to stdout
 //
-// Runs the same algorithms on the same models and states in several libraries, in turn, and writes what it measured as
-// JSON. The first plug-in that can load models provides them. script/bench builds the plug-ins and makes tables of it.
+// Runs the same algorithms on the same models and states in several libraries, in turn, and writes the measurements as
+// JSON. The first plug-in that can load models provides them. script/bench builds the plug-ins and makes tables of the results.
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -132,7 +132,7 @@ std::string cpu_name() {
   return "unknown";
 }
 
-/// Holds this thread on one processor; those it may start meanwhile as well.
+/// Pins this thread, and threads that it starts, to one processor.
 class Processors {
  public:
   Processors() { sched_getaffinity(0, sizeof all_, &all_); }
@@ -154,7 +154,7 @@ class Processors {
 // ---- contestants -----------------------------------------------------------------------------------------------------
 
 const Plugin* open_plugin(const std::string& path) {
-  // Own folder of symbols each: nothing of one plug-in may answer for another.
+  // Separate symbols for each plug-in: none may be bound to another.
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (!handle) fail(1, dlerror());
   auto* function = reinterpret_cast<PluginFunction*>(dlsym(handle, "bench_plugin"));
@@ -182,7 +182,7 @@ int batch_size(const ModelData& model, int algorithm, int states) {
   return batch;
 }
 
-/// One model in all libraries that can do it.
+/// One model in all libraries that support it.
 class Arena {
  public:
   Arena(const std::vector<const Plugin*>& plugins, const ModelData& model, int states, nlohmann::json& left_out)
@@ -235,7 +235,7 @@ class Arena {
   std::vector<std::pair<const Plugin*, void*>> entries_;
 };
 
-/// What one run of the program knows and fills.
+/// The data and results of a run of the program.
 struct Run {
   const Options& options;
   bench::Ticks ticks;
@@ -252,11 +252,11 @@ void leave_out(Run& run, const ModelData& model, const Contestant& c, const std:
                                  {"reason", reason}});
 }
 
-/// Takes out who needs too long for a state, and makes long batches shorter.
+/// Removes contestants that need too long for a state, and shortens long batches.
 void drop_slow(Run& run, const ModelData& model, std::vector<Contestant>& contestants, bool many) {
   std::erase_if(contestants, [&](Contestant& c) {
     const double ns = bench::probe(c, run.ticks);
-    // Others want the processor, too: the longer a call, the more of it is theirs.
+    // Other processes use the processor, too: the longer a call, the larger their share.
     while (!many && c.batch > kMinBatch && ns * c.batch > kLongBatch) c.batch /= 2;
     if (ns <= kLongestCall) return false;
     char reason[80];
@@ -266,7 +266,7 @@ void drop_slow(Run& run, const ModelData& model, std::vector<Contestant>& contes
   });
 }
 
-/// Ours against the first other library, the others against us.
+/// Compares ours with the first other library, and the others with ours.
 void compare(Run& run, const ModelData& model, std::vector<Contestant>& contestants, const Contestant* other) {
   const auto ours =
       std::find_if(contestants.begin(), contestants.end(), [](const Contestant& c) { return c.plugin->load; });
@@ -305,7 +305,7 @@ void add_rows(Run& run, const ModelData& model, const std::vector<Contestant>& c
   }
 }
 
-/// One line for those who wait: the fastest of each library and mode.
+/// A progress line: the fastest of each library and mode.
 void tell(const ModelData& model, int algorithm, const std::vector<Contestant>& contestants, bool many) {
   std::map<std::string, double> best;
   std::vector<std::string> order;

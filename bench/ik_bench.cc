@@ -1,4 +1,4 @@
-// Inverse kinematics beside KDL: the same targets (forward kinematics of random configurations within the limits), the same
+// Inverse kinematics compared with KDL: the same targets (forward kinematics of random configurations within the limits), the same
 // start, the same limits. A target counts as solved where Kansetsu's forward kinematics of the answer is within 1e-6 m and
 // 1e-6 rad of it and, in the rows with limits, no limit is broken. Times include restarts and failures.
 //
@@ -97,13 +97,13 @@ struct Result {
     std::fflush(stdout);
     rows.push_back(
         {{"solver", solver}, {"mode", mode}, {"targets", n}, {"solved_percent", percent}, {"us_mean", mean}});
-    if (std::string_view(mode) == "many") return;  // has no time of its own for each
+    if (std::string_view(mode) == "many") return;  // there are no times of single targets
     rows.back()["us_median"] = middle;
     rows.back()["us_p99"] = p99;
   }
 };
 
-/// Times solve(target, q) for all targets, the best of a few rounds each: what other processes take does not count.
+/// Times solve(target, q) for all targets, the minimum of a few rounds each, to exclude other processes.
 template <class Solve>
 Result measure(const Setting& s, bool limits, size_t count, int rounds, Solve&& solve) {
   Result result;
@@ -122,7 +122,7 @@ Result measure(const Setting& s, bool limits, size_t count, int rounds, Solve&& 
   return result;
 }
 
-/// KDL with restarts from random configurations, until it and the limits are content.
+/// KDL with restarts from random configurations, until it converges within the limits.
 class Kdl {
  public:
   explicit Kdl(const Setting& s)
@@ -165,7 +165,7 @@ class Kdl {
   }
 
  private:
-  /// LMA knows no limits; whole turns that bring a joint back between them are allowed.
+  /// LMA ignores limits; whole turns that bring a joint back within them are allowed.
   bool within(KDL::JntArray& q) const {
     for (unsigned k = 0; k < n_; ++k) {
       q(k) = std::remainder(q(k), 2 * std::numbers::pi);

@@ -57,7 +57,7 @@ class Many {
     const Model& model = entry_.model;
     const int nv = model.nv();
     auto& engine = engines_[threads];
-    // Long chains, too: how far single precision is off stands in the column of errors.
+    // Long chains, too: the column of errors shows the accuracy of single precision.
     constexpr int kAnyDepth = 1 << 20;
     if (!engine) {
       engine =

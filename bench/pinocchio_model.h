@@ -37,7 +37,7 @@ namespace {
 
 using RowMatrix3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 
-/// The most special joint type that fits, as Pinocchio's own URDF reader chooses it.
+/// The most specialised joint type that fits, as in Pinocchio's own URDF reader.
 pinocchio::JointModel joint_of(const BodyData& body) {
   const Eigen::Vector3d axis = Eigen::Map<const Eigen::Vector3d>(body.axis);
   const bool x = axis == Eigen::Vector3d::UnitX(), y = axis == Eigen::Vector3d::UnitY(),

@@ -30,7 +30,7 @@ struct Instance {
   bool has_crba = true;
   std::vector<VectorXd> q, v, a, tau;
   VectorXd zero;
-  Eigen::LLT<MatrixXd, Eigen::Upper> factor;  ///< of M, where aba refuses the model
+  Eigen::LLT<MatrixXd, Eigen::Upper> factor;  ///< of M, if aba does not support the model
 
   Instance(const ModelData& m, const StateData& states)
       : model(build(m)),
@@ -48,7 +48,7 @@ struct Instance {
       tau.push_back(reordered(states.tau + i * m.nv));
     }
   }
-  /// Between angular first and linear first, at the base.
+  /// Converts between angular first and linear first, at the base.
   VectorXd reordered(const double* x) const {
     VectorXd out = Eigen::Map<const VectorXd>(x, model.nv);
     if (free_base) out.head<3>().swap(out.segment<3>(3));

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a library under test looks like to the driver: one shared object with one exported function. Plain data only, so
-/// that each library may be compiled by another compiler, and nothing of one can be linked into another.
+/// The interface of a library to the driver: one shared object with one exported function. Plain data only, so that each
+/// library may be compiled by another compiler, and no symbol of one is linked into another.
 ///
 /// Models, states and results are in Kansetsu's conventions (spatial vectors angular first, quaternions x y z w, free base
 /// q = [p, quaternion], v = [ω; v] in base axes); a plug-in converts what it needs when it is created, never while timed.
@@ -18,7 +18,7 @@ enum Algorithm {
   kAlgorithmCount
 };
 
-/// Stands in a result for a number that the library does not compute (MuJoCo has no bodies without mass).
+/// Marks a number of a result that the library does not compute (MuJoCo has no bodies without mass).
 constexpr double kNotComputed = 1e300;
 
 enum BodyType { kFreeBody, kRevoluteBody, kPrismaticBody };
@@ -54,7 +54,7 @@ struct Plugin {
   const char *library, *version, *compiler, *flags;
   const char* instruction_set;
 
-  void* (*create)(const ModelData* model, const StateData* states);  ///< null: cannot do this model; see error()
+  void* (*create)(const ModelData* model, const StateData* states);  ///< null: model not supported; see error()
   void (*destroy)(void* instance);
   const char* (*error)();
   /// The way number `variant` of doing an algorithm on this model ("" if there is only one), null after the last.

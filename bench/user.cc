@@ -1,4 +1,4 @@
-// What a user's file looks like: script/bench measures how long it takes to compile.
+// A typical user's file: script/bench measures its compile time.
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/model/figures.h"
 

@@ -1,6 +1,6 @@
-// Worlds with contacts, step by step: a figure standing under torque noise, a grip made and cut, stacks and piles; beside
-// MuJoCo where its library is given, in the same run and in turn. Both engines are deterministic: a run is repeated, and of each
-// step the shortest time counts, so that what other programs do to the machine is not measured.
+// Worlds with contacts, step by step: a figure standing under torque noise, a grip made and cut, stacks and piles; compared with
+// MuJoCo if its library is given, alternating in the same run. Both engines are deterministic: a run is repeated, and the shortest
+// time of each step counts, which excludes other programs.
 //
 //   bench_world [--humanoid FILE] [--rounds N] [--only NAME] [--alone] [--json FILE]
 //
@@ -47,7 +47,7 @@ std::vector<std::vector<double>> measure(const std::vector<std::unique_ptr<Runne
   return best;
 }
 
-/// What reading the clock takes [µs].
+/// Cost of reading the clock [µs].
 double clock_time() {
   double best = 1e30;
   for (int i = 0; i < 100'000; ++i) {

@@ -98,7 +98,7 @@ class GripRunner : public WorldRunner {
 };
 
 constexpr double kStiffness = 2000, kDamping = 100;
-constexpr int kRestart = 200;  // steps until a standing figure begins again: noise tips it over in the end
+constexpr int kRestart = 200;  // steps until a standing figure restarts: noise tips it over eventually
 
 /// human28 on two soles, held by PD control of every hinge.
 World standing() {
@@ -109,7 +109,7 @@ World standing() {
   world.add_fixed(Plane{}, {}, {}, "floor");
   FigureOptions options;
   options.switches.limits = false;
-  options.self_collision = SelfCollision::kNone;  // the peer's figure has nothing but soles
+  options.self_collision = SelfCollision::kNone;  // the peer's figure has soles only
   world.add(model, state, options);
   ControllerDescription pd;
   pd.name = "posture", pd.figure = model.name(), pd.kind = ControlKind::kPd;
@@ -394,7 +394,7 @@ std::vector<std::unique_ptr<Runner>> make_humanoid(const std::string& file) {
   SceneDescription scene = value_or_throw(io::read_scene(file));
   scene.controllers.clear();  // motors are driven from here
   World world = value_or_throw(World::build(scene));
-  constexpr int kRuns = 4;  // falls of 10 s under other torques: one alone is chance
+  constexpr int kRuns = 4;  // falls of 10 s under different torques: a single one is not representative
   const int restart = int(std::lround(10 / world.time_step())), steps = kRuns * restart;
   const Model& model = world.model(FigureId(0));
   PeerInput peer;

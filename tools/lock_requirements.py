@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes requirements-test.lock: every package of the Python environment of the tests, with the checksums of its files.
+"""Writes requirements-test.lock and requirements-cuda.lock: packages with the checksums of their files.
 
 usage: tools/lock_requirements.py [PYTHON]      (default: .venv/bin/python)
 
-Run it after a change of requirements-test.txt, in an environment made from that: what is installed there, with what it needs in turn, is
-the list; the checksums of all files of each version come from the package index. script/bootstrap installs from the list and
-takes no file with another checksum.
+Run it after a change of requirements-test.txt or requirements-cuda.txt. The first list has every package of the Python environment of
+the tests: PYTHON is of one made from requirements-test.txt, and what is installed there, dependencies included, is locked. The second has
+the packages of requirements-cuda.txt and no others. The checksums of all files of each version come from the package index.
+script/bootstrap installs from these lists and takes no file with another checksum.
 """
 
 from __future__ import annotations
@@ -48,18 +49,27 @@ def checksums(name: str, version: str) -> list[str]:
     return sorted(found)
 
 
+def write_lock(name: str, packages: list[tuple[str, str]]) -> None:
+    lines = [f"# Made by tools/lock_requirements.py from {name}.txt; not to be edited."]
+    for package, version in sorted(packages, key=lambda p: plain(p[0])):
+        lines.append(f"{package}=={version} \\")
+        lines += [f"    --hash=sha256:{digest} \\" for digest in checksums(package, version)]
+        lines[-1] = lines[-1].removesuffix(" \\")
+    (ROOT / f"{name}.lock").write_text("\n".join(lines) + "\n")
+
+
+def required(name: str) -> list[tuple[str, str]]:
+    """Packages and versions that a list names itself."""
+    lines = (ROOT / f"{name}.txt").read_text().splitlines()
+    return [tuple(line.split("==")) for line in lines if line and not line.startswith("#")]
+
+
 def main() -> None:
     python = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / ".venv/bin/python")
-    told = subprocess.run([python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"], capture_output=True, text=True, check=True)
-    lines = ["# Made by tools/lock_requirements.py from requirements-test.txt; not to be edited."]
-    for package in sorted(json.loads(told.stdout), key=lambda p: plain(p["name"])):
-        name, version = plain(package["name"]), package["version"]
-        if name in OWN:
-            continue
-        lines.append(f"{name}=={version} \\")
-        lines += [f"    --hash=sha256:{digest} \\" for digest in checksums(name, version)]
-        lines[-1] = lines[-1].removesuffix(" \\")
-    (ROOT / "requirements-test.lock").write_text("\n".join(lines) + "\n")
+    listed = subprocess.run([python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"], capture_output=True, text=True, check=True)
+    installed = [(package["name"], package["version"]) for package in json.loads(listed.stdout)]
+    write_lock("requirements-test", [package for package in installed if package[0] not in OWN])
+    write_lock("requirements-cuda", required("requirements-cuda"))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 #include "assembly/mechanism.h"
 #include "kansetsu/base/error.h"
+#include "kinematics/joint_kernel.h"
 
 namespace kansetsu {
 
@@ -95,9 +96,7 @@ std::vector<ChainLink> make_chain_links(const Model& model) {
     link.pitch = b.pitch;
     std::copy_n(mechanism.columns.begin() + joint.columns, 6, link.columns);
     std::copy_n(mechanism.parts[size_t(i)].C_inv, 36, link.C_inv);
-    const Force<>& E = link.columns[5];
-    link.S = {E.t, E.f};
-    if (b.kind == PrimitiveKind::kScrew) link.S.v = {0, 0, b.pitch};
+    link.S = kernel::subspace<double>(b, b.nu - 1);
     const CoordinateRow& row = tree.rows[size_t(b.u)];
     const CoordinateTerm& term = tree.terms[size_t(row.begin)];
     link.ratio = term.ratio;

@@ -24,20 +24,20 @@ struct Chain {
   }
 };
 
-/// Why kernels of 1-DOF joints cannot take a model (gears, rotors, joints of several coordinates, massless links), or none.
+/// Why the kernels for 1-DOF joints do not support a model (gears, rotors, joints of several coordinates, massless links), or none.
 std::optional<std::string> simple_joints_problem(const Model& model);
 /// The links of such a model, in the order of its bodies.
 std::vector<ChainLink> make_chain_links(const Model& model);
-/// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links), or none.
+/// Why a model is not such a chain (branches, gears, rotors, joints of several coordinates, massless links), or none.
 std::optional<std::string> chain_problem(const Model& model);
-/// Why a closure makes no ring of such a chain, or none: it must hold the last link to the world, or to the first link of a free
+/// Why a closure does not make a ring of such a chain, or none: it must hold the last link to the world, or to the first link of a free
 /// chain by at most five rows.
 std::optional<std::string> ring_problem(const Model& model, const Closure& closure);
 /// Throws Error with the problem.
 Chain make_chain(const Model& model, const std::optional<Closure>& closure = {});
-/// How many pieces a chain is best cut into for `blocks` processors.
+/// The best number of pieces of a chain for `blocks` processors.
 int chain_pieces(int links, int blocks);
-/// How many of these are joined before the rest.
+/// The number of pieces in a group, see ChainView.
 int chain_group(int pieces);
 
 }  // namespace kansetsu

@@ -2,16 +2,16 @@
 
 #include "kansetsu/spatial/scalar.h"
 
-/// Clusters of a chain of 1-DOF joints and trees of them: the clusters of front_kernel.h with a fixed shape, made for short
-/// waits instead of few operations. A team of lanes joins two clusters, every lane factors the five rows that close for itself
-/// and then owns a column; the way down needs no team at all, a thread finds the forces around its own link alone.
+/// Clusters of a chain of 1-DOF joints: the clusters of front_kernel.h with a fixed shape, made for low latency rather than
+/// few operations. A team of lanes joins two clusters: every lane factors the five closing rows redundantly and then
+/// computes a column. Back substitution needs no team: each thread computes the forces at its own link.
 /// docs/theory/assembly.md, "On a device".
 namespace kansetsu {
 
 /// A cluster: eleven rows of twelve. Rows and columns 0…4 lead toward the base, 5…9 toward the tip; column 10 is the right side.
-/// Row 10 is no constraint: what the last link contributes to the acceleration of the joint after it. Column 11 of rows 0…4 holds
+/// Row 10 is not a constraint: it is the last link's contribution to the acceleration of the next joint. Column 11 of rows 0…4 holds
 /// the right side of the joint before the cluster. At the tip of a ring rows 5…10 belong to its closure, and column 11 of rows
-/// 5…10 to the last row of that.
+/// 5…10 to the last row of the closure.
 inline constexpr int kChainStride = 12;
 inline constexpr int kChainOut = 11 * kChainStride;
 /// Forces of a joint from those at the ends of its cluster, n = u − U·(base, tip): five rows of [U 10, u, U of a sixth row at the tip].
@@ -23,7 +23,7 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 KANSETSU_HD double chain_reciprocal(double x) {
 #if defined(__CUDA_ARCH__)
-  double y;  // 20 bits, and a step that triples them: half the wait of a division, last bit not always rounded right
+  double y;  // 20 bits, tripled by one step: half the latency of a division; not always rounded correctly
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
   const double e = madd(-x, y, 1.0);
   return madd(y, madd(e, e, e), y);
@@ -32,12 +32,12 @@ KANSETSU_HD double chain_reciprocal(double x) {
 #endif
 }
 
-/// Inverse of a positive matrix of five rows in blocks of two and three: two divisions that wait for each other, not five. The
-/// blocks' own inverses by cofactors do not mind how their rows are scaled.
+/// Inverse of a positive definite matrix of five rows in blocks of two and three: two dependent divisions instead of five. The
+/// inverses of the blocks by cofactors do not depend on the scale of their rows.
 struct ChainRows {
   double P[3];  ///< inverse of the first block: 00, 10, 11
   double L[6];  ///< 3 × 2
-  double S[6];  ///< inverse of what is left: 00, 10, 11, 20, 21, 22
+  double S[6];  ///< inverse of the Schur complement: 00, 10, 11, 20, 21, 22
 
   /// @param Y  rows of the lower triangle
   KANSETSU_HD explicit ChainRows(const double (&Y)[15]) {
@@ -124,7 +124,7 @@ KANSETSU_HD void join_chain(const Lanes& lanes, bool ring, double* A, const doub
   lanes.sync();
 }
 
-/// Joins neighbours level by level; cluster i of a level begins at place i·stride. All end in the first place; the forces
+/// Joins neighbours level by level; cluster i of a level is at place i·stride. The result is in the first place; the forces
 /// between a and b of a join are at place b of U.
 template <class Block>
 KANSETSU_HD void join_all(const Block& block, bool ring, int count, double* out, double* U) {
@@ -143,7 +143,7 @@ struct ChainEnds {
   double base[5], tip[6];
 };
 
-/// The way back: from the ends of all clusters of a tree to those of cluster i.
+/// Back substitution: from the forces at the ends of the whole tree of clusters to those at the ends of cluster i.
 KANSETSU_HD void descend(bool ring, int count, const double* U, int i, ChainEnds& ends) {
   int stride = 1;
   while (stride < count) stride *= 2;
@@ -167,7 +167,7 @@ KANSETSU_HD void descend(bool ring, int count, const double* U, int i, ChainEnds
   }
 }
 
-/// Ends of the whole chain: its tip is free, its base is held unless it is free as well.
+/// Forces at the ends of the whole chain: its tip is free, its base is held unless it is free, too.
 KANSETSU_HD ChainEnds chain_ends(const double* root, bool free_base) {
   ChainEnds ends{};
   if (free_base) return ends;
@@ -180,7 +180,7 @@ KANSETSU_HD ChainEnds chain_ends(const double* root, bool free_base) {
   return ends;
 }
 
-/// Row 10 of a cluster: what its last link contributes to the joint after it.
+/// Row 10 of a cluster: the contribution of its last link to the next joint.
 KANSETSU_HD double contribution(const double* row, const ChainEnds& ends) {
   double sum = -row[10];
   for (int k = 0; k < 5; ++k) sum = madd(row[k], ends.base[k], madd(row[5 + k], ends.tip[k], sum));

@@ -5,10 +5,10 @@
 #include "assembly/chain_cluster_kernel.h"
 #include "kansetsu/spatial/inertia.h"
 
-/// What the kernels of a long chain work on; see chain_kernel.h.
+/// Data of the kernels for a long chain; see chain_kernel.h.
 namespace kansetsu {
 
-/// Stands where a number is still to come. A signalling NaN: no arithmetic has it as its result.
+/// Marks a number that has not arrived. A signalling NaN: no arithmetic produces it.
 inline constexpr std::uint64_t kPending = 0x7ff46b616e736574;
 
 /// Constants of a link.
@@ -33,7 +33,7 @@ struct ChainCarry {
 inline constexpr int kChainCarry = 19;
 static_assert(sizeof(ChainCarry) == kChainCarry * sizeof(double));
 
-/// What makes a ring of a chain: the closure that holds its last link to the world, or to the first one of a free chain.
+/// The closure of a ring: it holds the last link to the world, or to the first link of a free chain.
 struct ChainClosure {
   int rows;          ///< 0: the chain is open
   int row[6];        ///< direction of each, in the plug
@@ -42,17 +42,17 @@ struct ChainClosure {
   Transform<> X_bJ;  ///< plug in its link or the world
 };
 
-/// Rows of a closure at a state, scaled so that the links it holds would yield by one if they were free.
+/// Rows of a closure at a state, scaled so that their mobility is one if the links are free.
 struct ChainClosing {
   Force<> tip[6], base[6];  ///< on the last link, on link 0; zero beyond the rows
   double right[6];
 };
 inline constexpr int kChainClosing = 78;
 static_assert(sizeof(ChainClosing) == kChainClosing * sizeof(double));
-/// Numbers that the solution for a closure takes, see ring_ends.
+/// Numbers in the memory of ring_ends.
 inline constexpr int kRingRoom = 11 * 8 + 12;
 
-/// The whole chain, and where its pieces post.
+/// The whole chain, and the places of the posts of its pieces.
 struct ChainView {
   const ChainLink* links;
   int count, pieces;
@@ -92,13 +92,13 @@ struct ChainPiece {
   Motion<>* C;
   double* h;         ///< 5 per link, of its own joint
   double* y;         ///< 6 per link: −C⁻¹·t
-  double* own;       ///< what a link contributes to the acceleration of its joint
-  double* previous;  ///< what the link before contributes
+  double* own;       ///< a link's contribution to the acceleration of its joint
+  double* previous;  ///< the contribution of the link before
   double* out;       ///< clusters; before that, two carries per link
   double* U;
   double* upper;    ///< clusters of the pieces of the group, then of the groups; before that, carries of all pieces
   double* upper_U;  ///< likewise
-  double* before;   ///< row 10 of what is before the piece
+  double* before;   ///< row 10 of the cluster before the piece
   double* T;        ///< kChainRoom per team
   ChainClosing* closing;
   double* ring;  ///< kRingRoom
@@ -107,13 +107,13 @@ struct ChainPiece {
 };
 inline constexpr int kChainRoom = 66;
 
-/// Sets the pointers into a block of memory (or none) and returns how many numbers that takes.
+/// Sets the pointers into a block of memory (or none) and returns its size in numbers.
 /// @param links  of the longest piece   @param teams  of threads in a block
 KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int teams, double* block, ChainPiece& p) {
   int taken = 0;
   const auto take = [&](int n) {
     double* here = block ? block + taken : nullptr;
-    taken += n + n % 2;  // pairs stay together
+    taken += n + n % 2;  // pairs stay aligned
     return here;
   };
   const int upper = kChainOut * (chain.group + chain.groups()), carries = kChainCarry * chain.pieces;

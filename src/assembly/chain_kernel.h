@@ -9,14 +9,14 @@
 #include "kinematics/joint_kernel.h"
 
 /// One long chain of 1-DOF joints over many processors: pieces of links, one per block of threads, groups of pieces, and the
-/// whole. Written for blocks of threads that send each other numbers; a block of one thread is the CPU. docs/theory/assembly.md,
-/// docs/theory/assembly.md.
+/// whole. Written for blocks of threads that exchange numbers; on the CPU a block is one thread. docs/theory/assembly.md,
+/// "On a device".
 ///
-/// A piece goes through four phases; between them it posts a few numbers and waits for those of others, never for all:
-///   place     poses of its links, and what the whole piece does to a velocity; posted
+/// A piece has four phases; between them it posts a few numbers and waits for those of others, without a barrier:
+///   place     poses of its links, and the effect of the whole piece on a velocity, which is posted
 ///   reduce    velocities from all pieces before it, fronts of its links, joins; its cluster is posted
-///   gather    every piece of a group joins the clusters of the group for itself; the first one posts the result
-///   finish    every piece joins the groups, finds its way down to its own links, and their accelerations
+///   gather    every piece of a group joins the clusters of the group redundantly; the first one posts the result
+///   finish    every piece joins the groups, substitutes back to its own links, and computes their accelerations
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// The CPU as a block: one thread, one team of one lane.
@@ -74,7 +74,7 @@ KANSETSU_HD ChainCarry compose(const ChainCarry& a, const ChainCarry& b) {
   return {a.X * b.X, inverse_times(b.X, a.v) + b.v, 0};
 }
 
-/// Inclusive scan in place; `other` is room for as many. Returns where the result is.
+/// Inclusive scan; `other` is memory of the same size. Returns which of the two holds the result.
 template <class Block>
 KANSETSU_HD ChainCarry* scan_carries(const Block& block, ChainCarry* at, ChainCarry* other, int count) {
   for (int step = 1; step < count; step *= 2) {
@@ -90,7 +90,7 @@ KANSETSU_HD ChainCarry* scan_carries(const Block& block, ChainCarry* at, ChainCa
   return at;
 }
 
-/// All of them in one, in the first place.
+/// The composition of all, in the first place.
 template <class Block>
 KANSETSU_HD void reduce_carries(const Block& block, ChainCarry* at, int count) {
   for (int step = 1; step < count; step *= 2) {
@@ -102,7 +102,7 @@ KANSETSU_HD void reduce_carries(const Block& block, ChainCarry* at, int count) {
   block.sync();
 }
 
-/// State and poses of a piece, and its carry, posted. p.links need not be there before the block waits for the first time.
+/// State and poses of a piece; its carry is posted. p.links may still be loading until the block waits for the first time.
 /// @param mail  post(block, where, numbers, count) and take(block, where, numbers, count), by all threads of a block
 template <class Block, class Mail>
 KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int piece, const double* q, const double* v,
@@ -134,7 +134,7 @@ KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int pie
   }
 }
 
-/// Bias and right sides of a link. t: what its own joint and the next one exert on it, gyroscopic wrench included.
+/// Bias and right sides of a link. t: wrench of its own joint's torque and the next one's, gyroscopic wrench included.
 KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const Motion<>& V_start,
                                  const ChainPiece& p) {
   const ChainLink& link = p.links[local];
@@ -212,7 +212,7 @@ KANSETSU_HD void chain_front(const Lanes& lanes, const ChainView& chain, int i, 
   lanes.sync();
 }
 
-/// Rows of the closure, by the threads that have no links to look at.
+/// Rows of the closure, computed by the threads without links.
 /// @param before  carry of all pieces before this one; if this is the first of several, of all pieces
 template <class Block>
 KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int piece, const ChainCarry& before,
@@ -230,7 +230,7 @@ KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int pie
   }
 }
 
-/// Everything up to the cluster of the piece, posted.
+/// All steps up to the cluster of the piece, which is posted.
 template <class Block, class Mail>
 KANSETSU_HD void reduce_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
                               const Mail& mail) {
@@ -294,7 +294,7 @@ KANSETSU_HD Motion<> chain_acceleration(const ChainView& chain, int i, int local
   return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}};
 }
 
-/// Forces around every link of the piece and what they do. Thread `count` looks at what is before the piece.
+/// Forces at every link of the piece, and accelerations. Thread `count` computes the contribution of the link before the piece.
 /// @param vdot  out, of the whole chain   @param rank  out, of a ring: how many rows of its closure are independent; or none
 template <class Block, class Mail>
 KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,

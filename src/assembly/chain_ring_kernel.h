@@ -4,11 +4,11 @@
 
 #include "assembly/chain_data.h"
 
-/// What closes a chain to a ring: the rows of its closure at the two ends of the whole chain, and the forces there once everything
-/// between is joined. The same rows, scale and rule for redundant ones as in the closures of Assembly (load.cc, front_kernel.h).
+/// Rings: the rows of the closure at the two ends of the whole chain, and the forces there when all links are joined. The rows,
+/// their scale and the rule for redundant ones are those of the closures of Assembly (load.cc, front_kernel.h).
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// What a free link yields along F to a unit force along F.
+/// Mobility of a free link: acceleration along F per unit force along F.
 KANSETSU_HD double chain_mobility(const ChainLink& link, const Force<>& F) {
   const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
   double sum = 0;
@@ -47,12 +47,12 @@ KANSETSU_HD void close_chain_row(const ChainView& chain, int k, const ChainLink&
   out.right[k] = scale * dot(right, F);
 }
 
-/// Room of ring_ends: six rows of the closure and five of the base, each of six columns and the right side, then the result.
+/// Memory of ring_ends: six rows of the closure and five of the base, each of six columns and the right side, then the result.
 inline constexpr int kRingStride = 8;
 KANSETSU_HD double* ring_base(double* room) { return room + 6 * kRingStride; }
 KANSETSU_HD ChainEnds* ring_result(double* room) { return reinterpret_cast<ChainEnds*>(room + 11 * kRingStride); }
 
-/// Column c of the closure's rows (6: right side), all else solved: the base is held, free, or moves with the closure.
+/// Column c of the closure's rows (6: right side) after all others are eliminated: the base is held, free, or part of the closure.
 KANSETSU_HD void ring_column(const ChainView& chain, const double* root, int c, double* room) {
   const int column = c < 5 ? 5 + c : c == 5 ? 11 : 10;
   double u[5] = {0, 0, 0, 0, 0};
@@ -78,7 +78,7 @@ KANSETSU_HD void ring_column(const ChainView& chain, const double* root, int c, 
   }
 }
 
-/// Forces at the ends of a ring; redundant rows get none. Returns how many rows are independent.
+/// Forces at the ends of a ring; those of redundant rows are zero. Returns the number of independent rows.
 /// @param room  kRingRoom numbers; the result is at ring_result
 template <class Lanes>
 KANSETSU_HD int ring_ends(const Lanes& lanes, const ChainView& chain, const double* root, double* room) {
@@ -89,7 +89,7 @@ KANSETSU_HD int ring_ends(const Lanes& lanes, const ChainView& chain, const doub
   lanes.sync();
   int rank = 0;
   unsigned found = 0;
-  for (; rank < rows; ++rank) {  // Gauss and Jordan; the row that has lost least comes first
+  for (; rank < rows; ++rank) {  // Gauss-Jordan; the largest remaining pivot comes first
     int best = -1;
     double most = kTolerance;
     for (int k = 0; k < rows; ++k) {

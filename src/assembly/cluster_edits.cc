@@ -50,21 +50,7 @@ bool Clusters::demote(int m) {
     touched_.push_back(at);
   }
   const int parent = (*this)[m].parent;
-  {
-    Cluster& r = (*this)[rest];
-    const bool raked = (*this)[m].raked;
-    const int rake_bond = (*this)[m].rake_bond, hub = (*this)[m].hub, its_home = (*this)[m].home;
-    int* at = &(*this)[parent].first_child;
-    while (*at != m) at = &(*this)[*at].next_sibling;
-    *at = rest;
-    r.parent = parent;
-    r.next_sibling = (*this)[m].next_sibling;
-    r.raked = raked;
-    r.rake_bond = rake_bond;
-    r.hub = hub;
-    r.home = its_home;
-    if ((*this)[parent].promoted == m) (*this)[parent].promoted = rest;
-  }
+  replace(m, rest);
   remove(m);
   (*this)[x].raked = true;
   link(x, home);

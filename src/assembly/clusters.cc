@@ -303,19 +303,10 @@ void Clusters::finish() {
     for (int k : (*this)[c].kept) (*this)[root_].kept.insert(k);
   }
   for (int p = 0; p < part_count(); ++p) spread_rakes(p);
-  // children before parents
-  int c = root_;
-  const auto deepest = [&](int x) {
-    while ((*this)[x].first_child >= 0) x = (*this)[x].first_child;
-    return x;
-  };
-  for (c = deepest(root_);;) {
+  for_subtree(root_, [&](int c) {
     plan(c);
     measure(c);
-    if (c == root_) break;
-    const int next = (*this)[c].next_sibling;
-    c = next >= 0 ? deepest(next) : (*this)[c].parent;
-  }
+  });
   for (size_t i = 0; i < clusters_.size(); ++i) {
     if (clusters_[i].parent >= 0 || int(i) == root_) place_children(int(i));
   }

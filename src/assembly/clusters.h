@@ -6,25 +6,25 @@
 #include "kansetsu/assembly/assembly.h"
 
 /// The order in which parts are joined: a tree of clusters, made by rake and compress (docs/theory/assembly.md) and changed
-/// locally by edits. Every bond is closed in the lowest cluster that holds all its ends.
+/// locally by edits. Every bond is closed in the lowest cluster that contains all its ends.
 namespace kansetsu {
 
 enum class ClusterKind {
   kBody,   ///< a part; its children are raked into it
   kMerge,  ///< two clusters
   kSum,    ///< adds up the shares of raked clusters for their hub
-  kRoot,   ///< all that is left, side by side
+  kRoot,   ///< the remaining clusters
 };
 
 struct Cluster {
   ClusterKind kind = ClusterKind::kBody;
   int parent = -1, first_child = -1, next_sibling = -1;
   int part = -1;       ///< of a body
-  bool raked = false;  ///< it has one bond left, to the part of the body it hangs on, and is seen from there as inertia
+  bool raked = false;  ///< it has one bond left, to the part of its hub, on which it acts as inertia
   int rake_bond = -1;
   int hub = -1;          ///< part it is (or, while promoted, was) raked into
-  int home = -1;         ///< cluster it hung on before it was promoted
-  int promoted = -1;     ///< of a merge that stands for a rake: the child that was raked
+  int home = -1;         ///< its parent before it was promoted
+  int promoted = -1;     ///< of a merge that replaces a rake: the child that was raked
   int ground = 0;        ///< grounded bonds closed inside
   IntList kept, closed;  ///< bonds, ascending
   IntList rows, place;   ///< per kept bond: its rows, and its first column in the parent's front
@@ -39,7 +39,7 @@ struct Cluster {
   PivotRows pivot;
   KeptRows out;
   PivotRows rake;           ///< rows of the rake bond over the six accelerations of the hub
-  KeptRows share;           ///< what the hub's inertia and force grow by: six rows of [Ia, ta]
+  KeptRows share;           ///< added to the hub's inertia and force: six rows of [Ia, ta]
   double* H = nullptr;      ///< of a body: wrench columns, 6 × pivot.ld
   double* C_inv = nullptr;  ///< of a body that others are raked into
   int* rank_order = nullptr;
@@ -53,9 +53,9 @@ class Clusters {
 
   explicit Clusters(const Mechanism& mechanism) : mechanism_(mechanism) {}
 
-  /// @param branch  whole branches of at most so many parts are raked first, part by part
+  /// @param branch  whole branches of at most this many parts are raked first, part by part
   void build(AssemblyOrder order, int branch = 0);
-  /// A bond has come to life, or is about to die.
+  /// A bond has been added, or will be removed.
   void connect(int bond);
   void cut(int bond);
 
@@ -63,6 +63,20 @@ class Clusters {
   Cluster& operator[](int i) { return clusters_[size_t(i)]; }
   const Cluster& operator[](int i) const { return clusters_[size_t(i)]; }
   int root() const { return root_; }
+  /// Calls each(c) for a cluster and all below it, children before parents. Without recursion: the tree may be deep.
+  template <class Each>
+  void for_subtree(int top, const Each& each) const {
+    const auto deepest = [&](int c) {
+      while ((*this)[c].first_child >= 0) c = (*this)[c].first_child;
+      return c;
+    };
+    for (int c = deepest(top);;) {
+      each(c);
+      if (c == top) return;
+      const int next = (*this)[c].next_sibling;
+      c = next >= 0 ? deepest(next) : (*this)[c].parent;
+    }
+  }
   int body(int part) const { return part; }  ///< the first clusters are the bodies
   bool is_open(int bond) const { return open_[size_t(bond)] != 0; }
   void set_open(int bond, bool open);

@@ -10,11 +10,11 @@
 /// A model that is a tree of 1-DOF joints, and the order in which a device joins its links; for device_tree_kernel.h.
 namespace kansetsu {
 
-/// The processors that a tree is shared out over.
+/// The processors over which a tree is distributed.
 struct TreeProcessors {
-  int blocks = 1;  ///< at most so many
+  int blocks = 1;  ///< upper limit
   int teams = 1;   ///< of each block
-  /// Branches of at most so many links are raked link by link: a team's own work, but the more links, the longer the wait.
+  /// Branches of at most this many links are raked link by link by one team: no exchange, but latency grows with the links.
   int branch = 12;
 };
 
@@ -42,7 +42,7 @@ struct DeviceTree {
   TreeProblem problem() const;
 };
 
-/// Why a model is no such tree (gears, rotors, joints of several coordinates, massless links), or none.
+/// Why a model is not such a tree (gears, rotors, joints of several coordinates, massless links), or none.
 std::optional<std::string> device_tree_problem(const Model& model);
 /// Throws Error with the problem.
 DeviceTree make_device_tree(const Model& model, const TreeProcessors& on = {});

@@ -2,10 +2,10 @@
 
 #include "assembly/device_tree_operations_kernel.h"
 
-/// One tree of 1-DOF joints over many processors: the clusters of clusters.h. A team of lanes computes a cluster. Small branches are
-/// a team's own work, pieces of the tree a block's own, by levels; what is left is shared out over all teams, and where levels have
-/// become narrow one block goes on alone. Blocks never meet: a team waits for the numbers that it needs. Written for a grid of blocks;
-/// a grid of one block of one thread is the CPU. docs/theory/assembly.md, "On a device".
+/// One tree of 1-DOF joints over many processors: the clusters of clusters.h. A team of lanes computes a cluster. A small branch is
+/// computed by one team, a piece of the tree by one block, level by level; the rest is distributed over all teams, and the narrow
+/// levels at the top are left to one block. There is no barrier between blocks: a team waits for the numbers it needs. On the CPU
+/// the grid is one block of one thread. docs/theory/assembly.md, "On a device".
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// The CPU as a grid.
@@ -31,8 +31,8 @@ struct SerialGrid {
   }
 };
 
-/// A team that goes through its operations: the next one is under way while it works on one. There is one copy of what it does: a
-/// processor has room for few instructions.
+/// A team and its operations: the next one is loaded while it works on one. There is one copy of the code: the instruction cache of
+/// a processor is small.
 template <class Grid>
 class TreeTeam {
  public:
@@ -55,7 +55,7 @@ class TreeTeam {
     }
     for (const int all = p_.schedule.meetings(grid_.index()); met < all; ++met) grid_.block.sync();
   }
-  /// And back.
+  /// From the root to the links.
   KANSETSU_HD void substitute() {
     int left = p_.schedule.meetings(grid_.index());
     fetch(end_ - 1);
@@ -72,7 +72,7 @@ class TreeTeam {
   static constexpr int kLanes = decltype(Grid::block.lanes)::kSize, kHeld = (kOperationInts + kLanes - 1) / kLanes;
 
   KANSETSU_HD int number() const { return grid_.block.warps() * grid_.index() + grid_.block.warp(); }
-  /// Operations travel as bytes: their fields are of several types, and each lane carries every so many of them.
+  /// Operations are copied as bytes: their fields have several types, and each lane copies a part of them.
   KANSETSU_HD void fetch(int k) {
     if (k < begin_ || k >= end_) return;
     const auto* from = reinterpret_cast<const char*>(p_.schedule.operations + k);
@@ -101,7 +101,7 @@ class TreeTeam {
   int held_[kHeld] = {};
 };
 
-/// Everything; all blocks of a grid call it. @param vdot  out
+/// The whole solution; all blocks of a grid call it. @param vdot  out
 template <class Grid>
 KANSETSU_HD void solve_tree(const Grid& grid, const TreeProblem& p, const double* q, const double* v, const double* tau,
                             double* vdot) {

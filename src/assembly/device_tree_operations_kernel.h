@@ -53,7 +53,7 @@ struct TreeHinge {
     for (int r = 0; r < 6; ++r) d = madd(S[r], U[r], d);
     by = chain_reciprocal(d);
   }
-  /// What the coordinate gains by a wrench and a torque.
+  /// Acceleration of the coordinate by a wrench and a torque.
   KANSETSU_HD double along(const double (&x)[6], double torque) const {
     double sum = torque;
     for (int k = 0; k < 6; ++k) sum = madd(S[k], x[k], sum);
@@ -61,7 +61,7 @@ struct TreeHinge {
   }
 };
 
-/// A team of lanes at work in its block.
+/// A team of lanes of a block, and its operations.
 template <class Grid>
 class TreeOperations {
  public:
@@ -93,7 +93,7 @@ class TreeOperations {
     lanes_.sync();
   }
 
-  /// The way back: forces of the bond that a cluster closes, acceleration of a body. Its ports, or its hub, are known.
+  /// Back substitution: forces of the bond that a cluster closes, acceleration of a body. Its ports, or its hub, are known.
   KANSETSU_HD void substitute(const TreeOperation& op) const {
     if (op.kind == TreeOperationKind::kSum) return;
     if (op.rake >= 0) {
@@ -136,7 +136,7 @@ class TreeOperations {
  private:
   using Lanes = decltype(Grid::block.lanes);
   static constexpr int kLanes = Lanes::kSize;
-  /// Of a cluster that is raked at once: in the team's room.
+  /// Place in the team's memory of a cluster that is raked at once.
   static constexpr int kFront = kTreeNumbers - 30;
 
   KANSETSU_HD void put(int place, int k, double x) const {
@@ -153,12 +153,12 @@ class TreeOperations {
       put(op.out, k, x);
     }
   }
-  /// A result of the way back, for this block and, if they need it, for others.
+  /// Stores a result of back substitution for this block and, if needed, for others.
   KANSETSU_HD void keep(int place, int post, int k, double x) const {
     numbers_[place + k] = x;
     if (post != kNowhere) grid_.post(~post + k, x);
   }
-  /// Numbers of a place; those of other blocks are waited for.
+  /// Numbers of a place; waits for those of other blocks.
   KANSETSU_HD const double* input(int place, int count) const {
     if (place >= 0) return numbers_ + place;
     grid_.take(
@@ -166,7 +166,7 @@ class TreeOperations {
     lanes_.sync();
     return room_.taken;
   }
-  /// Forces of the ports, into the team's room.
+  /// Forces of the ports, into the team's memory.
   KANSETSU_HD void take_known(const TreeOperation& op) const {
     for (int c = lanes_.rank(); c < 5 * op.ports; c += kLanes) {
       const int place = op.known[c / 5];
@@ -185,14 +185,14 @@ class TreeOperations {
         [&](int k, double x) { room_.taken[k] = x; });
     lanes_.sync();
   }
-  /// Number k of all that is raked into a body.
+  /// Number k of the sum over the clusters raked into a body.
   KANSETSU_HD double sum_shares(const TreeOperation& op, int k) const {
     double sum = 0;
     for (int i = 0; i < op.posted_shares; ++i) sum += room_.taken[kTreeShare * i + k];
     for (int i = op.posted_shares; i < op.share_count; ++i) sum += numbers_[op.shares[i] + k];
     return sum;
   }
-  /// Inertia and wrench of a body with what is raked into it: six rows of [A, t], into the team's room.
+  /// Inertia and wrench of a body with the clusters raked into it: six rows of [A, t], into the team's memory.
   KANSETSU_HD void put_body(const TreeOperation& op) const {
     const double* own = entries_[op.link].A;
     for (int k = lanes_.rank(); k < 42; k += kLanes) room_.numbers[k] = own[k] + sum_shares(op, k);
@@ -231,7 +231,7 @@ class TreeOperations {
     }
   }
 
-  /// Columns of the ports, H, and what joints that a body carries exert on it, into the team's room.
+  /// Columns of the ports, H, and the wrenches of the torques of joints that the body carries, into the team's memory.
   KANSETSU_HD void put_columns(const TreeOperation& op, double* H) const {
     for (int c = lanes_.rank(); c < 5 * op.ports; c += kLanes) {
       const int bond = op.bond[c / 5];
@@ -256,7 +256,7 @@ class TreeOperations {
     const int columns = 5 * op.ports, width = columns + 1;
     double *A = room_.numbers, *H = A + 42, *Z = H + 6 * 15, x[6];
     put_body(op);
-    lanes_.sync();  // shares are read: what joints exert takes their place
+    lanes_.sync();  // shares are read: the wrenches of torques replace them
     put_columns(op, H);
     lanes_.sync();
     const auto load = [&](int c) {
@@ -294,7 +294,7 @@ class TreeOperations {
     lanes_.sync();
     put_products(op, H, Z);
   }
-  /// G = Hᵀ·Z, and the bias of the body's own joint beside it.
+  /// G = Hᵀ·Z, and the bias of the body's own joint.
   KANSETSU_HD void put_products(const TreeOperation& op, const double* H, const double* Z) const {
     const int columns = 5 * op.ports, width = columns + 1;
     const int rows = columns / 2 + columns % 2;  // an item: half of the rows of a column
@@ -312,7 +312,7 @@ class TreeOperations {
     }
   }
 
-  /// The matrices of two clusters; those of other blocks are waited for.
+  /// The matrices of two clusters; waits for those of other blocks.
   KANSETSU_HD void take_children(const TreeOperation& op, const double* (&child)[2]) const {
     int size[2];
     for (int side = 0; side < 2; ++side) size[side] = op.child[side] < 0 ? op.width[side] * (op.width[side] - 1) : 0;
@@ -325,7 +325,7 @@ class TreeOperations {
         [&](int k, double x) { room_.taken[k] = x; });
     lanes_.sync();
   }
-  /// Joins two clusters: the bond between them is closed. The closing rows are inverted by every item for itself. An item: half of the
+  /// Joins two clusters: the bond between them is closed. Every item inverts the closing rows redundantly. An item: half of the
   /// rows of a column.
   KANSETSU_HD void merge_item(const TreeOperation& op, const double* const (&child)[2], int item) const {
     const auto closing = [&](int side, int j) { return child[side] + op.width[side] * (op.close[side] + j); };
@@ -334,7 +334,7 @@ class TreeOperations {
     const bool right = c == columns;
     const int side = right ? -1 : op.source[c / 5], at = right ? 0 : op.from[c / 5] + c % 5;
     const int of = half < op.ports ? op.source[half] : -1;
-    double Y[15], u[5], kept[5], with[5][5];  // kept: of this half; with: what of it the closing rows move
+    double Y[15], u[5], kept[5], with[5][5];  // kept: rows of this half; with: their coupling to the closing rows
     for (int j = 0; j < 5; ++j) {
       u[j] = right ? closing(0, j)[op.width[0] - 1] + closing(1, j)[op.width[1] - 1] : closing(side, j)[at];
     }
@@ -360,7 +360,7 @@ class TreeOperations {
     for (int item = lanes_.rank(); item < 32; item += kLanes) merge_item(op, child, item);
   }
 
-  /// A cluster with one port as its hub sees it: inertia H·G⁻¹·Hᵀ and force H·G⁻¹·r, and what the joint exerts.
+  /// The share of a cluster with one port in its hub: inertia H·G⁻¹·Hᵀ and force H·G⁻¹·r, and the wrench of the joint's torque.
   KANSETSU_HD void rake_cluster(const TreeOperation& op) const {
     const double* G = room_.numbers + kFront;
     const TreeEntry& joint = entries_[op.rake];
@@ -368,7 +368,7 @@ class TreeOperations {
     for (int j = lanes_.rank(); j < 6; j += kLanes) {
       double six[6];
       to_six(op.upward == 1 ? tree_wrench(p_, joint, j) : tree_reaction(p_, joint, j), six);
-      const double torque = op.upward == 1 ? 0.0 : joint.ratio * joint.state.tau;  // of the hub's own joint it has it
+      const double torque = op.upward == 1 ? 0.0 : joint.ratio * joint.state.tau;  // the hub has that of its own joint
       for (int k = 0; k < 6; ++k) H[7 * j + k] = j < 5 ? six[k] : torque * six[k];
       if (j < 5) H[7 * j + 6] = G[6 * j + 5] + (op.upward == 1 ? joint.h[j] : 0.0);
     }

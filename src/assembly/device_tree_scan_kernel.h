@@ -25,7 +25,7 @@ KANSETSU_HD void take_few(const Grid& grid, const int (&posts)[count], double (&
   grid.take(0, 1, count, [&](int k) { return posts[k]; }, [&](int k, double x) { to[k] = x; });
 }
 
-/// What a unit force of row c of a joint does to the body that it carries, and to what carries that; c = 5: the dual of its motion.
+/// Wrench of a unit force of row c of a joint on the body that it carries, and on its carrier; c = 5: the dual of its motion.
 KANSETSU_HD Force<> tree_wrench(const TreeProblem& p, const TreeEntry& joint, int c) {
   return p.links[joint.link].columns[c];
 }
@@ -40,8 +40,8 @@ KANSETSU_HD void to_six(const Motion<>& A, double (&out)[6]) {
 }
 KANSETSU_HD Motion<> tree_motion(const double* s) { return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}}; }
 
-/// The state goes from the host's memory to all blocks, each a stretch: the host's memory wants to be read in order. Adding zero makes
-/// a number of any NaN that could be taken for one that has not come.
+/// Posts the state from the host's memory to all blocks, each block a contiguous stretch, as the host's memory is fast only in order.
+/// Adding zero changes a NaN that equals kPending to another NaN.
 template <class Grid>
 KANSETSU_HD void post_state(const Grid& grid, const TreeProblem& p, const double* q, const double* v,
                             const double* tau) {
@@ -68,7 +68,7 @@ KANSETSU_HD void place_entry(const Grid& grid, const TreeProblem& p, const TreeL
   entry.X = chain_pose(link, entry.state, grid.base());
 }
 
-/// Carries of a list by jumping over four times as many of them each round. @return where the result is: 0 or 1
+/// Scan of carries by pointer jumping, four times as far in each round. @return which array holds the result: 0 or 1
 template <class Grid>
 KANSETSU_HD int scan_tree(const Grid& grid, const int* jumps, int rounds, int count, ChainCarry* const (&carry)[2]) {
   for (int round = 0; round < rounds; ++round) {
@@ -97,7 +97,7 @@ KANSETSU_HD void set_carry_number(ChainCarry& carry, int k, double x) {
   std::memcpy(reinterpret_cast<char*>(&carry) + 8 * k, &x, 8);
 }
 
-/// Bias, right sides and wrench of a link. The torque of a leaf is not in it: it takes part in the leaf's own step alone.
+/// Bias, right sides and wrench of a link. Without the torque of a leaf, which enters only in the leaf's own step.
 template <class Grid>
 KANSETSU_HD void load_entry(const Grid& grid, const TreeProblem& p, const TreeLinkPlan& plan, const Motion<>& V,
                             TreeEntry& entry) {
@@ -118,7 +118,7 @@ KANSETSU_HD void load_entry(const Grid& grid, const TreeProblem& p, const TreeLi
   entry.C = C;
 }
 
-/// Poses and velocities of the block's links, and what they are loaded with.
+/// Poses and velocities of the block's links, and their loads.
 template <class Grid>
 KANSETSU_HD void load_tree(const Grid& grid, const TreeProblem& p, const double* q, const double* v,
                            const double* tau) {

@@ -23,7 +23,7 @@ struct PivotRows {
   int closed(int j) const { return kept + 1 + j; }
 };
 
-/// What is left: G' and r_k'. Columns: kept rows, right side.
+/// The rows that remain: G' and r_k'. Columns: kept rows, right side.
 struct KeptRows {
   double* a = nullptr;
   int count = 0, ld = 0;
@@ -34,7 +34,7 @@ struct KeptRows {
 inline constexpr int kRowPadding = 8;
 constexpr int padded(int n) { return (n + kRowPadding - 1) / kRowPadding * kRowPadding; }
 
-/// A pivot below this part of what the row's free parts would give is a row that others imply. docs/theory/constrained.md.
+/// A row is redundant if its pivot is below this share of its pivot for free parts. docs/theory/constrained.md.
 inline constexpr double kRankTolerance = 1e-11;
 
 }  // namespace kansetsu
@@ -52,7 +52,7 @@ KANSETSU_HD void add_row(int n, double s, const double* x, double* y) {
   for (int w = 0; w < n; ++w) words(y)[w] = madd(factor, words(x)[w], words(y)[w]);
 }
 
-/// Eliminates row p from the rows that are still to come (those that done() denies).
+/// Eliminates row p from the remaining rows, those for which done() is false.
 template <class Done>
 KANSETSU_HD void eliminate_row(const PivotRows& P, int p, double inverse, const Done& done) {
   const int n = P.ld / Word::width;
@@ -79,10 +79,10 @@ KANSETSU_HD int eliminate(const PivotRows& P) {
   return dropped;
 }
 
-/// Y may be singular: the row whose pivot has lost least comes first, rows that others imply are left out.
+/// Y may be singular: the row with the largest remaining pivot comes first, redundant rows are left out.
 /// @param order  out, count numbers: rows as they were eliminated; dropped ones last, with a zero row
-/// @param own  the first so many rows are of joints: they hold where closures contradict them
-/// @param free  count numbers: the diagonal of Y if nothing held the parts, the measure for what is left of it
+/// @param own  the first `own` rows are of joints: they hold where closures contradict them
+/// @param free  count numbers: the diagonal of Y for free parts, the scale of the remaining pivots
 KANSETSU_HD int eliminate_by_rank(const PivotRows& P, int own, int* order, const double* free) {
   for (int i = 0; i < P.count; ++i) order[i] = i;
   for (int j = 0; j < P.count; ++j) {
@@ -153,8 +153,8 @@ KANSETSU_HD void add_product(const PivotRows& P, double sign, const KeptRows& G)
   }
 }
 
-/// x·y over n columns, a multiple of eight: summed in eight lanes whatever the registers hold, so that bits do not depend on
-/// their width.
+/// x·y over n columns, a multiple of eight: summed in eight lanes for registers of any width, so that bits do not depend on
+/// it.
 KANSETSU_HD double dot_row(int n, const double* x, const double* y) {
   constexpr int kParts = 8 / Word::width;
   Word sum[kParts];
@@ -176,7 +176,7 @@ KANSETSU_HD void substitute_rows(const PivotRows& P, const int* order, const dou
   }
 }
 
-/// A further right side through the factors: z = C⁻¹·r, r_k −= Wᵀ·z. @param r  count numbers; on return z
+/// Reduces another right side with the same factors: z = C⁻¹·r, r_k −= Wᵀ·z. @param r  count numbers; on return z
 KANSETSU_HD void reduce_right_side(const PivotRows& P, const int* order, double* r, double* r_kept) {
   for (int j = 0; j < P.count; ++j) {
     const int p = order ? order[j] : j;
@@ -191,7 +191,7 @@ KANSETSU_HD void reduce_right_side(const PivotRows& P, const int* order, double*
   }
 }
 
-/// What a child leaves, and where its blocks of rows go.
+/// The kept rows of a child, and their places in its parent.
 struct ChildRows {
   KeptRows out;
   int bonds = 0;

@@ -8,8 +8,8 @@
 namespace kansetsu::kernel {
 
 struct AssemblyKernels {
-  /// Of bodies first … last − 1: pose in the parent, tree velocities, and pose X_EB in and velocity (in B) relative to what
-  /// carries the first of them on the way to the base. All arrays are over all bodies; X_EB may be null.
+  /// Of bodies first … last − 1: pose in the parent, tree velocities, and pose X_EB and velocity (in B) relative to the body
+  /// that carries the stretch. All arrays are over all bodies; X_EB may be null.
   void (*motions)(const TreeView&, int first, int last, const double* q, const double* v, void* scratch,
                   Transform<>* X_PB, Transform<>* X_EB, Motion<>* V, double* u);
   int (*invert_factor)(const double* A, double* C_inv);
@@ -19,7 +19,7 @@ struct AssemblyKernels {
   /// Closes rows: the factor in place, and the kept rows without them. order: null if Y is positive definite; else it is
   /// found, `own` rows come from joints, and `free` is the diagonal of Y for free parts. Returns the number of rows left out.
   int (*close)(const PivotRows&, int own, int* order, const double* free, const KeptRows&);
-  /// Six rows [Ia, ta] that a hub gains from rows over its accelerations.
+  /// Six rows [Ia, ta] to add to a hub, from rows over its accelerations.
   int (*rake)(const PivotRows&, const KeptRows& share);
   void (*substitute)(const PivotRows&, const int* order, const double* z, int stride, double* n);
   void (*body_acceleration)(const double* C_inv, const double* H, int ld, const double* y0, const double* n, double* s);

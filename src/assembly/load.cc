@@ -2,102 +2,61 @@
 
 #include "assembly/solver.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/spatial/eigen.h"
+#include "kinematics/joint_kernel.h"
 
 /// From states to parts and bonds: wrenches on the parts, right sides and wrench columns of the bonds.
 namespace kansetsu {
 namespace {
 
-double dot(const Force<>& column, const Motion<>& A) { return kansetsu::dot(A, column); }
-
-}  // namespace
-
-Motion<> primitive_motion(const Body& b, int k) {
-  const auto unit = [](int i) { return Vec3<>{double(i == 0), double(i == 1), double(i == 2)}; };
-  switch (b.kind) {
-    case PrimitiveKind::kHinge:
-      return {unit(b.aligned_axis < 0 ? 2 : b.aligned_axis), {}};
-    case PrimitiveKind::kSlide:
-      return {{}, unit(2)};
-    case PrimitiveKind::kScrew:
-      return {unit(2), {0, 0, b.pitch}};
-    case PrimitiveKind::kBall:
-      return {unit(k), {}};
-    case PrimitiveKind::kFree:
-      return k < 3 ? Motion<>{unit(k), {}} : Motion<>{{}, unit(k - 3)};
-  }
-  return {};
-}
-
-namespace {
-
-Motion<> primitive_rate(const Body& b, const double* u) {
-  Motion<> out{};
-  for (int k = 0; k < b.nu; ++k) out = madd(u[k], primitive_motion(b, k), out);
-  return out;
-}
-
-struct Six {
-  double a[6];
-};
-Six six(const Motion<>& m) { return {{m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z}}; }
-Force<> wrench(const Six& x) { return {{x.a[0], x.a[1], x.a[2]}, {x.a[3], x.a[4], x.a[5]}}; }
-double product(const Six& x, const Six& y) {
-  double sum = 0;
-  for (int i = 0; i < 6; ++i) sum = madd(x.a[i], y.a[i], sum);
-  return sum;
-}
 /// x − Σ (x·q)·q, twice for accuracy
-void make_orthogonal(const Six* Q, int count, Six& x) {
+void make_orthogonal(const Vector6d* Q, int count, Vector6d& x) {
   for (int pass = 0; pass < 2; ++pass) {
-    for (int k = 0; k < count; ++k) {
-      const double c = product(Q[k], x);
-      for (int i = 0; i < 6; ++i) x.a[i] = msub(c, Q[k].a[i], x.a[i]);
-    }
+    for (int k = 0; k < count; ++k) x -= Q[k].dot(x) * Q[k];
   }
 }
-bool normalise(Six& x, double least) {
-  const double length = std::sqrt(product(x, x));
-  for (double& a : x.a) a = length > least ? a / length : 0;
+bool normalise(Vector6d& x, double least) {
+  const double length = x.norm();
+  x *= length > least ? 1 / length : 0;
   return length > least;
 }
 
 /// N (orthonormal, Nᵀ·S = 0), then E = S·(Sᵀ·S)⁻¹, of d motions. A motion that others contain gets E = 0.
 void dual_columns(const Motion<>* S, int d, Force<>* out) {
-  Six Q[6], dual[6];
+  Vector6d Q[6], dual[6];
   for (int k = 0; k < d; ++k) {
-    Q[k] = six(S[k]);
+    Q[k] = to_eigen(S[k]);
     make_orthogonal(Q, k, Q[k]);
     normalise(Q[k], 1e-12);
   }
-  for (int k = 0; k < d; ++k) {  // what of S_k the others do not contain
-    Six others[6];
+  for (int k = 0; k < d; ++k) {  // the part of S_k outside the span of the others
+    Vector6d others[6];
     int count = 0;
     for (int j = 0; j < d; ++j) {
       if (j == k) continue;
-      others[count] = six(S[j]);
+      others[count] = to_eigen(S[j]);
       make_orthogonal(others, count, others[count]);
       if (normalise(others[count], 1e-12)) ++count;
     }
-    dual[k] = six(S[k]);
+    dual[k] = to_eigen(S[k]);
     make_orthogonal(others, count, dual[k]);
-    const double length = product(dual[k], dual[k]);
-    for (double& a : dual[k].a) a = length > 1e-24 ? a / length : 0;
+    const double length = dual[k].squaredNorm();
+    dual[k] *= length > 1e-24 ? 1 / length : 0;
   }
-  for (int k = d; k < 6; ++k) {  // the unit vector that is farthest from what is there
+  for (int k = d; k < 6; ++k) {  // the unit vector farthest from the span so far
     double best = -1;
     for (int i = 0; i < 6; ++i) {
-      Six x{};
-      x.a[i] = 1;
+      Vector6d x = Vector6d::Unit(i);
       make_orthogonal(Q, k, x);
-      const double length = product(x, x);
+      const double length = x.squaredNorm();
       if (length <= best) continue;
       best = length;
       Q[k] = x;
     }
     normalise(Q[k], 0);
-    out[k - d] = wrench(Q[k]);
+    out[k - d] = to_force(Q[k]);
   }
-  for (int k = 0; k < d; ++k) out[6 - d + k] = wrench(dual[k]);
+  for (int k = 0; k < d; ++k) out[6 - d + k] = to_force(dual[k]);
 }
 
 }  // namespace
@@ -193,7 +152,7 @@ void Solver::resize() {
   }
 }
 
-/// Wrenches on the links of each body, in its frame. Poses are there.
+/// Wrenches on the links of each body, in its frame. Needs poses.
 void Solver::load_external(Figure& figure, int worker) {
   if (!figure.external) return;
   const Tree& tree = figure.model->tree();
@@ -211,7 +170,7 @@ void Solver::load_external(Figure& figure, int worker) {
   }
 }
 
-/// Tips pass on all they get.
+/// External wrenches on tips act on their carriers.
 void Solver::pass_on_tips(Figure& figure) {
   if (!figure.external) return;
   const Tree& tree = figure.model->tree();
@@ -260,7 +219,7 @@ void Solver::load_joint(int j) {
     const int i = mechanism_.chain[size_t(joint.bodies)];
     const Body& b = tree.bodies[size_t(i)];
     data.X_PB = X_PB_[size_t(figure.first_body + i)];
-    data.C = cross(V_[size_t(figure.first_body + i)], primitive_rate(b, u_[size_t(joint.figure)].data() + b.u));
+    data.C = cross(V_[size_t(figure.first_body + i)], kernel::joint_rate(b, u_[size_t(joint.figure)].data() + b.u));
   } else {
     Motion<> S[6];
     int d = 0;
@@ -272,14 +231,14 @@ void Solver::load_joint(int j) {
       const Body& b = tree.bodies[size_t(i)];
       const Transform<>& X = X_PB_[size_t(figure.first_body + i)];
       for (int k = 0; k < d; ++k) S[k] = inverse_times(X, S[k]);
-      for (int k = 0; k < b.nu; ++k) S[d++] = primitive_motion(b, k);
+      for (int k = 0; k < b.nu; ++k) S[d++] = kernel::subspace<double>(b, k);
       data.C = inverse_times(X, data.C) +
-               cross(V_[size_t(figure.first_body + i)], primitive_rate(b, u_[size_t(joint.figure)].data() + b.u));
+               cross(V_[size_t(figure.first_body + i)], kernel::joint_rate(b, u_[size_t(joint.figure)].data() + b.u));
       X_carrier = X_carrier * X;
       if (figure.external &&
           m + 1 < joint.body_count) {  // on a massless body: along the coordinates so far, the rest to the carrier
         const Force<>& F = figure.external[i];
-        for (int k = 0; k < d; ++k) tau[k] += kansetsu::dot(S[k], F);
+        for (int k = 0; k < d; ++k) tau[k] += dot(S[k], F);
         data.relayed += X_carrier * F;
       }
     }
@@ -294,13 +253,13 @@ void Solver::load_joint(int j) {
   double* h = h_.data() + mechanism_.bonds[size_t(joint.bond)].first;
   double* compliance = compliance_.data() + mechanism_.bonds[size_t(joint.bond)].first;
   for (int k = 0; k < 6 - joint.d; ++k) {
-    h[k] = dot(columns[k], data.C);
+    h[k] = dot(data.C, columns[k]);
     compliance[k] = 0;
   }
   for (int k = 0; k < joint.d; ++k) {
     const JointCoordinate& c = mechanism_.coordinates[size_t(joint.coordinates + k)];
     if (c.row < 0) continue;
-    h[c.row] = dot(columns[6 - joint.d + k], data.C);
+    h[c.row] = dot(data.C, columns[6 - joint.d + k]);
     compliance[c.row] = 1 / c.rotor;
   }
 }
@@ -327,7 +286,7 @@ void Solver::load_gear(int g) {
     const GearTerm& term = mechanism_.gear_terms[size_t(t)];
     const Joint& joint = mechanism_.joints[size_t(term.joint)];
     const Force<>& E = joint_columns(term.joint)[6 - joint.d + term.coordinate];
-    h = madd(term.ratio, dot(E, joints_[size_t(term.joint)].C), h);
+    h = madd(term.ratio, dot(joints_[size_t(term.joint)].C, E), h);
   }
   h_[size_t(mechanism_.bonds[size_t(gear.bond)].first)] = h;
 }
@@ -344,18 +303,16 @@ void Solver::load_closure(ClosureData& c) {
   const Motion<> V_plug = inverse_times(c.X_bJ, V_b);
   const Motion<> V_rel = V_plug - inverse_times(X_aP, V_a);
   Motion<> right = cross(V_plug, V_rel) + c.bias;
-  // the ground's apparent acceleration, in its place on the left side
+  // the ground's apparent acceleration belongs to the left side
   if (c.body_a < 0) right += inverse_times(X_aP, Motion<>{{}, -figure_a.model->gravity()});
   if (c.body_b < 0) right = right - inverse_times(c.X_bJ, Motion<>{{}, -figure_b.model->gravity()});
-  const Six h = six(right);
+  const Vector6d h = to_eigen(right);
   const Bond& bond = mechanism_.bonds[size_t(c.bond)];
   for (int k = 0; k < bond.rows; ++k) {
-    Six unit{};
-    unit.a[c.row[k]] = 1;
-    const Force<> F = wrench(unit);
+    const Force<> F = to_force(Vector6d::Unit(c.row[k]));
     c.wrench_b[k] = c.X_bJ * F;
     c.wrench_a[k] = -(X_aP * F);
-    h_[size_t(bond.first + k)] = h.a[c.row[k]];
+    h_[size_t(bond.first + k)] = h[c.row[k]];
     compliance_[size_t(bond.first + k)] = 0;
   }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assembly/kernel_table.h"
+#include "kansetsu/spatial/eigen.h"
 #include "model/massless.h"
 
 namespace kansetsu {
@@ -15,15 +16,6 @@ std::string link_of_body(const Model& model, int body) {
     if (tree.links[l].body == body) return model.link(LinkId(int(l))).name;
   }
   return "body " + std::to_string(body);
-}
-
-void to_matrix(const Inertia<>& M, double* A) {
-  const ArticulatedInertia<> P = to_articulated(M);
-  const double rows[6][6] = {
-      {P.A.xx, P.A.xy, P.A.xz, P.B.x.x, P.B.x.y, P.B.x.z}, {P.A.xy, P.A.yy, P.A.yz, P.B.y.x, P.B.y.y, P.B.y.z},
-      {P.A.xz, P.A.yz, P.A.zz, P.B.z.x, P.B.z.y, P.B.z.z}, {P.B.x.x, P.B.y.x, P.B.z.x, P.M.xx, P.M.xy, P.M.xz},
-      {P.B.x.y, P.B.y.y, P.B.z.y, P.M.xy, P.M.yy, P.M.yz}, {P.B.x.z, P.B.y.z, P.B.z.z, P.M.xz, P.M.yz, P.M.zz}};
-  for (int i = 0; i < 6; ++i) std::copy(rows[i], rows[i] + 6, A + 6 * i);
 }
 
 /// Whether the inertia about the centre of mass resists every turn: relative to the size of the inertia at the origin,
@@ -115,7 +107,7 @@ std::optional<std::string> Mechanism::add_parts(const Model& model, int figure) 
     Part part;
     part.figure = figure;
     part.body = i;
-    to_matrix(b.M_B, part.A);
+    Eigen::Map<Matrix6d>(part.A) = to_eigen(b.M_B);
     kernel::assembly().invert_factor(part.A, part.C_inv);
     parts.push_back(part);
   }

@@ -7,7 +7,7 @@
 #include "kansetsu/model/model.h"
 #include "model/tree.h"
 
-/// What assembly sees of the figures: parts (bodies with mass) and bonds (rows of constraints between parts).
+/// The figures as parts (bodies with mass) and bonds (rows of constraints between parts).
 namespace kansetsu {
 
 inline constexpr int kGround = -1;
@@ -15,7 +15,7 @@ inline constexpr int kGround = -1;
 /// A body with mass.
 struct Part {
   int figure = 0, body = 0;
-  int joint = -1;    ///< that hangs it on its carrier
+  int joint = -1;    ///< between it and its carrier
   double A[36];      ///< inertia
   double C_inv[36];  ///< inverse of its Cholesky factor
 };
@@ -23,7 +23,7 @@ struct Part {
 /// The way from a part up to the part that carries it: one primitive, or several with massless bodies between.
 ///
 /// With the pose of the child in the carrier, its rate S·u̇ and the bias C:   s_c − X⁻¹·s_p = C + S·u̇.
-/// Columns are wrenches on the child, in its frame: N spans what the joint constrains (Nᵀ·S = 0), E is dual to S.
+/// Columns are wrenches on the child, in its frame: N spans the constraint forces (Nᵀ·S = 0), E is dual to S.
 struct Joint {
   int figure = 0;
   int child = 0, carrier = kGround;  ///< parts
@@ -49,7 +49,7 @@ struct BondEnd {
   int source = 0;  ///< joints: 0 the child, 1 the carrier; closures: 0 is b, 1 is a; gears: number of the term
 };
 
-/// Rows of constraints. The row of a rotor is one with compliance 1/J: its force is what the rotor resists.
+/// Rows of constraints. The row of a rotor has the compliance 1/J: its force is the inertial torque of the rotor.
 struct Bond {
   BondKind kind = BondKind::kJoint;
   int index = 0;  ///< joint, gear or closure
@@ -88,10 +88,10 @@ struct Mechanism {
     double sign = 1;
   };
   std::vector<std::vector<Owner>> owners;
-  /// Per figure: massless bodies with no mass behind them, ascending: u̇ = (τ + Sᵀ·F)/J, or nothing determines it.
+  /// Per figure: massless bodies with no mass behind them, ascending: u̇ = (τ + Sᵀ·F)/J, or undetermined if J = 0.
   std::vector<std::vector<int>> tips;
 
-  /// Appends joints, gears and their bonds of a figure. Returns why it cannot, if so.
+  /// Appends joints, gears and their bonds of a figure. Returns the reason if that is impossible.
   std::optional<std::string> add(const Model& model);
 
   /// Rows without ends yet; returns the number of the bond.

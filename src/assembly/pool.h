@@ -8,7 +8,7 @@
 
 namespace kansetsu {
 
-/// Blocks of numbers by size, handed back and out again: nothing is allocated once the sizes have been seen.
+/// Reusable blocks of numbers by size: nothing is allocated once all sizes have been in use.
 class NumberPool {
  public:
   /// 64-byte aligned. @param size  rounded up to a class: eighths of a power of two
@@ -60,7 +60,7 @@ class NumberPool {
   std::vector<std::vector<double*>> free_;
 };
 
-/// Short list of integers with room for a few inside; grows like a vector and keeps what it has.
+/// Short list of integers with inline storage for a few; grows like a vector and keeps its memory.
 class IntList {
  public:
   int size() const { return count_; }

@@ -16,7 +16,7 @@ bool has_mass(const Model& model, int link) {
 
 int parent_of(const Model& model, int link) { return model.parent_link(JointId(link - 1)).value(); }
 
-/// Whatever lies between the joints of a gear stays in one piece.
+/// All links between the joints of a gear stay in one piece.
 void keep_gears_whole(const Model& model, std::vector<char>& cuttable) {
   const auto link_of = [&](const DofRef& dof) { return model.child_link(model.joint_id(dof.joint)).value(); };
   for (const Coupling& gear : model.description().couplings) {
@@ -59,7 +59,7 @@ std::vector<int> choose_cuts(const Model& model, int pieces) {
               std::to_string(pieces) + " processes");
 }
 
-/// A link that is fixed to the world is the world.
+/// A link that is fixed to the world counts as the world.
 ClosureAnchor moving_anchor(const Model& model, const ClosureAnchor& anchor) {
   if (anchor.figure != 0)
     throw Error("AssemblyProcess: a closure names figure " + std::to_string(anchor.figure) + " of 1");

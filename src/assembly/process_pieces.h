@@ -8,7 +8,7 @@
 /// How a figure is cut into connected pieces, one per process; see processes.cc.
 namespace kansetsu {
 
-/// A place where a piece meets others: a joint that was cut, or a closure that leaves it.
+/// A frame where a piece is connected to others: a joint that was cut, or a closure to another piece or the world.
 struct PiecePort {
   LinkId link{0};  ///< of the whole figure
   Transform<> X_LJ{};
@@ -33,14 +33,14 @@ struct ProcessPieces {
   std::vector<PieceCut> cuts{};
   std::vector<std::vector<PiecePort>> ports{};   ///< per piece
   std::vector<std::vector<Closure>> closures{};  ///< per piece: those within it, links of the whole figure
-  /// All others. Those to the world are among them, except of the piece with the figure's base: what a joint leads to must move freely,
-  /// or its rows might yield nothing (a planar linkage that is hinged to the world at both ends).
+  /// All others, including those to the world except in the piece with the figure's base: a piece must be able to move freely, or the
+  /// rows of its joint may have no mobility (a planar linkage that is hinged to the world at both ends).
   std::vector<PieceClosure> between{};
 
   std::size_t most_ports() const;
 };
 
-// What pieces tell each other of their ports.
+// The data of ports that pieces exchange.
 
 /// A frame and its velocity, in its own axes, relative to the first link of its piece, or to the world.
 struct PiecePlace {

@@ -7,37 +7,22 @@
 
 #include "assembly/process_pieces.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/spatial/eigen.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
 /// Where a figure is cut, the joint between link a of the carrier's piece and link b of the next has, at its frames,
 ///   A_b = X⁻¹·A_a + C + S·q̈,   F on b, −X·F on a,   Sᵀ·F = τ − J·q̈,
-/// and every piece answers A = G·F + A_free at all its ports (Assembly's open rows). A closure between pieces, or to the world, which is
+/// and every piece has A = G·F + A_free at all its ports (Assembly's open rows). A closure between pieces, or to the world, which is
 /// at rest, has the rows of
 ///   A_b − X⁻¹·A_a = V_b × (V_b − X⁻¹·V_a)
-/// that it holds. Forces of all cuts and closures x move ports by Bᵀ·(G·B·x + A_free): one system, the same in every process.
+/// that it holds. The forces x of all cuts and closures give the accelerations Bᵀ·(G·B·x + A_free): one system, the same in every process.
 namespace kansetsu {
 namespace {
 
-using Vector6 = Eigen::Matrix<double, 6, 1>;
-using Matrix66 = Eigen::Matrix<double, 6, 6>;
-
 /// Rows of closures that leave a piece may depend on each other; a pivot below this share of the largest one counts as zero.
-/// Assembly drops rows at the same.
+/// Assembly uses the same number.
 constexpr double kDependent = 1e-11;
-
-Vector6 six_numbers(const Motion<>& V) { return (Vector6() << V.w.x, V.w.y, V.w.z, V.v.x, V.v.y, V.v.z).finished(); }
-Motion<> to_motion(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
-/// V_B = X⁻¹·V_A as a matrix.
-Matrix66 inverse_motion_matrix(const Transform<>& X) {
-  Matrix66 out;
-  for (int k = 0; k < 6; ++k) {
-    double unit[6] = {};
-    unit[k] = 1;
-    out.col(k) = six_numbers(inverse_times(X, to_motion(unit)));
-  }
-  return out;
-}
 
 template <class T>
 constexpr std::size_t kNumbers = sizeof(T) / sizeof(double);
@@ -176,7 +161,7 @@ struct AssemblyProcess::Impl {
     return out;
   }
 
-  /// Where the ports of all pieces are: first what each piece knows of its own, then one on the other along the cuts.
+  /// Poses of the ports of all pieces: first each piece relative to its first link, then composed along the cuts.
   struct Places {
     std::vector<PieceJoint> joints;              ///< per piece
     std::vector<std::vector<PiecePlace>> ports;  ///< per piece and port, in the world
@@ -220,7 +205,7 @@ struct AssemblyProcess::Impl {
     if (near()) {
       const Quaternion<> turn = to_quaternion(first.X.R);
       local->q.head(7) << first.X.p.x, first.X.p.y, first.X.p.z, turn.x, turn.y, turn.z, turn.w;
-      local->v.head(6) = six_numbers(first.V);
+      local->v.head(6) = to_eigen(first.V);
     }
     const FigureInput input{&*local, &torque, nullptr};
     assembly->assemble({&input, 1});
@@ -244,7 +229,7 @@ struct AssemblyProcess::Impl {
     Eigen::VectorXd right;
     int rates = 0;  ///< first unknown rate: forces are before them
   };
-  /// What each unknown force does at the ports, and the right sides without A_free.
+  /// The wrenches of each unknown force at the ports, and the right sides without A_free.
   System set_up(const Places& at) const {
     int forces = 6 * int(pieces.cuts.size());
     for (const PieceClosure& c : pieces.between) forces += int(c.rows.size());
@@ -258,11 +243,11 @@ struct AssemblyProcess::Impl {
     for (size_t k = 0; k < pieces.cuts.size(); ++k, row += 6) {
       const PieceCut& c = pieces.cuts[k];
       const PieceJoint& joint = at.joints[k + 1];
-      const Vector6 S = six_numbers(joint.S);
+      const Vector6d S = to_eigen(joint.S);
       const int rate = forces + int(k);
       out.B[k + 1].block(0, row, 6, 6).setIdentity();
-      out.B[size_t(c.carrier)].block(6 * c.carrier_port, row, 6, 6) = -inverse_motion_matrix(joint.X_SP).transpose();
-      out.right.segment(row, 6) = six_numbers(cross(at.ports[k + 1][0].V, joint.rate));
+      out.B[size_t(c.carrier)].block(6 * c.carrier_port, row, 6, 6) = -motion_matrix(inverse(joint.X_SP)).transpose();
+      out.right.segment(row, 6) = to_eigen(cross(at.ports[k + 1][0].V, joint.rate));
       out.K.block(row, rate, 6, 1) = -S;
       out.K.block(rate, row, 1, 6) = S.transpose();
       out.K(rate, rate) = joint.rotor;
@@ -273,8 +258,8 @@ struct AssemblyProcess::Impl {
       const PiecePlace& a = c.piece_a < 0 ? world : at.ports[size_t(c.piece_a)][size_t(c.port_a)];
       const PiecePlace& b = c.piece_b < 0 ? world : at.ports[size_t(c.piece_b)][size_t(c.port_b)];
       const Transform<> X_ab = inverse(a.X) * b.X;
-      const Matrix66 X = inverse_motion_matrix(X_ab);
-      const Vector6 bias = six_numbers(cross(b.V, b.V - inverse_times(X_ab, a.V)));
+      const Matrix6d X = motion_matrix(inverse(X_ab));
+      const Vector6d bias = to_eigen(cross(b.V, b.V - inverse_times(X_ab, a.V)));
       for (const int direction : c.rows) {
         if (c.piece_b >= 0) out.B[size_t(c.piece_b)](6 * c.port_b + direction, row) = 1;
         if (c.piece_a >= 0) out.B[size_t(c.piece_a)].block(6 * c.port_a, row, 6, 1) -= X.row(direction).transpose();
@@ -294,7 +279,7 @@ struct AssemblyProcess::Impl {
       s.right.head(s.rates) -= s.B[r].transpose() * a;
     }
     if (s.right.size() == 0) return s.right;
-    // each row in parts of what it yields by itself: links of a gram and of a ton may meet
+    // each row is scaled by its own mobility: masses may differ by a factor of a million
     Eigen::VectorXd scale(s.right.size());
     for (int i = 0; i < s.rates; ++i) scale[i] = 1 / std::sqrt(s.K(i, i));
     for (long i = s.rates; i < scale.size(); ++i)

@@ -2,19 +2,19 @@
 
 #include "assembly/solver.h"
 
-/// Poses and velocities by a scan that many threads share: O(N/p + log N).
+/// Poses and velocities by a parallel scan: O(N/p + log N).
 ///
-/// Bodies are cut into stretches, each put together by itself, relative to what carries it. What carries stretches is a tree
-/// again, of fewer nodes, and is treated in the same way, until one stretch is left; then the way back. Bodies are numbered
-/// depth first, so that a carrier is the last of its stretch or has another child: at most a half and a 64th of all, and all
-/// levels together have twice as many nodes as there are bodies. docs/theory/assembly.md, "Threads, lanes, devices".
+/// Bodies are cut into stretches, each computed relative to the body that carries it. The carriers form a smaller tree, which is
+/// treated in the same way until one stretch is left; a second pass then goes back through the levels. Bodies are numbered
+/// depth first, so that a carrier is the last of its stretch or has another child: at most 1/2 + 1/64 of all. Bodies and levels
+/// together have about twice as many nodes as there are bodies. docs/theory/assembly.md, "Threads, lanes, devices".
 namespace kansetsu {
 namespace {
 
-/// Figures with fewer bodies are one stretch: a scan costs their poses twice, and nothing is gained.
+/// Figures with fewer bodies are one stretch: a scan computes poses twice, which does not pay for them.
 constexpr int kFewestBodies = 512;
-/// Of a stretch, bodies or nodes. Whole cache lines of numbers: sines are taken a pack at a time, and the last pack must not
-/// reach into the next stretch, which another thread computes.
+/// Bodies or nodes of a stretch. Whole cache lines of numbers: sines are computed a pack at a time, and the last pack must not
+/// overlap the next stretch, which another thread computes.
 constexpr int kStretch = 64;
 static_assert(kStretch % 8 == 0);
 
@@ -28,7 +28,7 @@ std::vector<int> find_carriers(const std::vector<int>& parent, int stretch) {
   return carrier;
 }
 
-/// The level above: all carriers. Those of the nodes below become places in it.
+/// The level above: all carriers. The carriers of the nodes below become indices in it.
 ScanLevel make_level(std::vector<int>& carrier) {
   ScanLevel level;
   std::vector<int> place(carrier.size(), -1);

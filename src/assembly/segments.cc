@@ -9,37 +9,16 @@
 #include "base/spin_pool.h"
 #include "kansetsu/assembly/forward.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/spatial/eigen.h"
 
 namespace kansetsu {
 namespace {
 
-using Mat6 = Eigen::Matrix<double, 6, 6>;
-using Vec6 = Eigen::Matrix<double, 6, 1>;
-using RowMat6 = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
+using RowMatrix6d = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
 
-Vec6 vec6(const Motion<>& m) { return (Vec6() << m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z).finished(); }
-Vec6 vec6(const Force<>& f) { return (Vec6() << f.t.x, f.t.y, f.t.z, f.f.x, f.f.y, f.f.z).finished(); }
-Motion<> motion(const Vec6& x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
-Force<> force(const Vec6& x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
-Mat6 matrix(const ArticulatedInertia<>& P) {
-  Mat6 out;
-  out << P.A.xx, P.A.xy, P.A.xz, P.B.x.x, P.B.x.y, P.B.x.z,  //
-      P.A.xy, P.A.yy, P.A.yz, P.B.y.x, P.B.y.y, P.B.y.z,     //
-      P.A.xz, P.A.yz, P.A.zz, P.B.z.x, P.B.z.y, P.B.z.z,     //
-      P.B.x.x, P.B.y.x, P.B.z.x, P.M.xx, P.M.xy, P.M.xz,     //
-      P.B.x.y, P.B.y.y, P.B.z.y, P.M.xy, P.M.yy, P.M.yz,     //
-      P.B.x.z, P.B.y.z, P.B.z.z, P.M.xz, P.M.yz, P.M.zz;
-  return out;
-}
-/// Six motions of a carrier, seen from a body at X: the columns of X⁻¹.
-Mat6 to_child(const Transform<>& X) {
-  Mat6 out;
-  for (int k = 0; k < 6; ++k) out.col(k) = vec6(inverse_times(X, motion(Vec6::Unit(k))));
-  return out;
-}
-/// L with A = L·Lᵀ; A may be singular, as what a hinge passes on always is.
-Mat6 semidefinite_factor(const Mat6& A) {
-  Mat6 L = Mat6::Zero();
+/// L with A = L·Lᵀ; A may be singular, as the articulated inertia beyond a hinge always is.
+Matrix6d semidefinite_factor(const Matrix6d& A) {
+  Matrix6d L = Matrix6d::Zero();
   const double floor = 1e-15 * A.trace();
   for (int j = 0; j < 6; ++j) {
     const double d = A(j, j) - L.row(j).head(j).squaredNorm();
@@ -52,11 +31,11 @@ Mat6 semidefinite_factor(const Mat6& A) {
 
 }  // namespace
 
-/// What the middle pass keeps of a segment.
+/// Data of a segment between the two sweeps of join().
 struct SegmentMiddle {
-  Mat6 W, X;  ///< X⁻¹ of its first link
-  Mat6 P;
-  Vec6 right, ZJ, U, Z;
+  Matrix6d W, X;  ///< X⁻¹ of its first link
+  Matrix6d P;
+  Vector6d right, ZJ, U, Z;
   double D_inv, e;
 };
 
@@ -138,7 +117,7 @@ struct SegmentDynamics::Impl {
     kernels.place(out.links.get(), out.steps.get(), length, angle, rate, u, out.shorter, shares.data() + g * width);
   }
 
-  /// Velocity before each segment. A free base stands still in its own joint and gets its velocity from before it.
+  /// Velocity before each segment. That of a free base is the velocity before the first segment; its own joint has none.
   void scan(const double* v) {
     Motion<> V{};
     if (floating) V = chain.links[0].X_PJ * Motion<>{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
@@ -153,55 +132,55 @@ struct SegmentDynamics::Impl {
                    shares.data() + g * kernels.width);
   }
 
-  /// Joins the segments from the tip, then finds what acts at their ends from the base.
+  /// Joins the segments from the tip, then computes the wrenches at their ends from the base.
   void join(const double* q, const double* tau, double* vdot) {
-    Mat6 IJ = Mat6::Zero();
-    Vec6 ZJ = Vec6::Zero();
+    Matrix6d IJ = Matrix6d::Zero();
+    Vector6d ZJ = Vector6d::Zero();
     for (int s = segments - 1; s >= 0; --s) {
       const SegmentShare& share = shares[size_t(s)];
       SegmentMiddle& m = middle[size_t(s)];
-      const Mat6 Gamma = Eigen::Map<const RowMat6>(share.Gamma), E = Eigen::Map<const RowMat6>(share.E);
-      const Mat6 L = semidefinite_factor(IJ);
-      const Mat6 K = Mat6::Identity() + L.transpose() * Gamma * L;
-      m.W = L * K.llt().solve(Mat6(L.transpose()));
+      const Matrix6d Gamma = Eigen::Map<const RowMatrix6d>(share.Gamma), E = Eigen::Map<const RowMatrix6d>(share.E);
+      const Matrix6d L = semidefinite_factor(IJ);
+      const Matrix6d K = Matrix6d::Identity() + L.transpose() * Gamma * L;
+      m.W = L * K.llt().solve(Matrix6d(L.transpose()));
       m.ZJ = ZJ;
-      m.right = Eigen::Map<const Vec6>(share.b) - Gamma * ZJ;
-      m.P = matrix(share.P) + E.transpose() * m.W * E;
-      m.Z = vec6(share.Z) + E.transpose() * (m.W * m.right + ZJ);
+      m.right = Eigen::Map<const Vector6d>(share.b) - Gamma * ZJ;
+      m.P = to_eigen(share.P) + E.transpose() * m.W * E;
+      m.Z = to_eigen(share.Z) + E.transpose() * (m.W * m.right + ZJ);
       if (s == 0 && floating) break;
       const ChainLink& link = chain.links[size_t(first(s))];
-      const Vec6 S = vec6(share.S), C = vec6(share.C);
+      const Vector6d S = to_eigen(share.S), C = to_eigen(share.C);
       m.U = m.P * S;
       const double D = S.dot(m.U);
       m.D_inv = D > 0 ? 1 / D : 0;
       m.e = link.ratio * tau[link.column] - S.dot(m.Z) - m.U.dot(C);
-      m.X = to_child(share.X);
+      m.X = motion_matrix(inverse(share.X));
       IJ = m.X.transpose() * (m.P - m.D_inv * m.U * m.U.transpose()) * m.X;
       ZJ = m.X.transpose() * (m.Z + m.P * C + m.U * (m.D_inv * m.e));
     }
-    Vec6 s_end = Vec6::Zero();
+    Vector6d s_end = Vector6d::Zero();
     s_end.tail<3>() << -chain.gravity.x, -chain.gravity.y, -chain.gravity.z;
     for (int s = 0; s < segments; ++s) {
       SegmentShare& share = shares[size_t(s)];
       const SegmentMiddle& m = middle[size_t(s)];
-      Vec6 a;
+      Vector6d a;
       if (s == 0 && floating) {
-        a = m.P.llt().solve(Eigen::Map<const Vec6>(tau) - m.Z);
+        a = m.P.llt().solve(Eigen::Map<const Vector6d>(tau) - m.Z);
         const Mat3<> R = chain.links[0].X_PJ.R * to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]});
         const Vec3<> g = transpose_times(R, chain.gravity);
-        Eigen::Map<Vec6> base(vdot);
-        base = a + (Vec6() << 0, 0, 0, g.x, g.y, g.z).finished();
+        Eigen::Map<Vector6d> base(vdot);
+        base = a + (Vector6d() << 0, 0, 0, g.x, g.y, g.z).finished();
       } else {
         const ChainLink& link = chain.links[size_t(first(s))];
-        const Vec6 moved = m.X * s_end;
+        const Vector6d moved = m.X * s_end;
         const double qdd = m.D_inv * (m.e - m.U.dot(moved));
         vdot[link.column] = link.ratio * qdd;
-        a = moved + vec6(share.C) + qdd * vec6(share.S);
+        a = moved + to_eigen(share.C) + qdd * to_eigen(share.S);
       }
-      const Mat6 Gamma = Eigen::Map<const RowMat6>(share.Gamma), E = Eigen::Map<const RowMat6>(share.E);
-      const Vec6 r = E * a + m.right, w = m.W * r;
-      share.s_first = motion(a);
-      share.F_end = force(-(w + m.ZJ));
+      const Matrix6d Gamma = Eigen::Map<const RowMatrix6d>(share.Gamma), E = Eigen::Map<const RowMatrix6d>(share.E);
+      const Vector6d r = E * a + m.right, w = m.W * r;
+      share.s_first = to_motion(a);
+      share.F_end = to_force(-(w + m.ZJ));
       s_end = r - Gamma * w;
     }
   }

@@ -5,7 +5,7 @@
 #include "kansetsu/spatial/small_matrix.h"
 
 /// Segment reduction of a chain: each lane of T is a segment, eliminated from its tip to its base by the articulated-body
-/// recursion while it carries what an unknown wrench at its end does. docs/theory/assembly.md.
+/// recursion, which includes the effect of an unknown wrench at its end. docs/theory/assembly.md.
 ///
 /// Symbols   s_end = E·s_k + Γ·F_end + b      F_k = P_k·s_k + Z_k − Eᵀ·F_end     rows of E are covectors in the frame of k
 namespace kansetsu {
@@ -20,7 +20,7 @@ struct SegmentLink {
   T turns;              ///< 1 if it turns, else 0
 };
 
-/// What is kept of one link per lane.
+/// Stored numbers of one link per lane.
 template <class T>
 struct SegmentStep {
   Transform<T> X;  ///< pose in the link before
@@ -30,7 +30,7 @@ struct SegmentStep {
   T EJ[6];
 };
 
-/// What a segment is to its neighbours, one lane of it: numbers, not packs.
+/// The interface of a segment (one lane) to its neighbours: numbers, not packs.
 struct SegmentShare {
   ChainCarry carry;   ///< of all its links
   Motion<> V_before;  ///< in: of the link before the first

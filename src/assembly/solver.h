@@ -5,7 +5,7 @@
 #include "base/spin_pool.h"
 #include "model/scratch.h"
 
-/// The numbers of an assembly: what the state makes of parts and bonds, and the sweeps over the clusters.
+/// The numerical part of an assembly: parts and bonds at a state, and the sweeps over the clusters.
 namespace kansetsu {
 
 /// A closure, in the frames of the bodies it holds.
@@ -21,12 +21,12 @@ struct ClosureData {
   Force<> wrench_a[6], wrench_b[6];  ///< per row, in the frames of the bodies
 };
 
-/// What a joint's posture and motion give. See Joint.
+/// A joint at a state. See Joint.
 struct JointData {
   Transform<> X_PB;  ///< child in carrier
   Motion<> C;        ///< with the acceleration of the ground, if that carries it
   Force<> drive;     ///< E·τ on the child
-  Force<> relayed;   ///< what massless bodies between pass to the carrier, in its frame
+  Force<> relayed;   ///< external wrench on massless bodies between, on the carrier, in its frame
 };
 
 /// Numbers that one sweep writes: forces of the rows and accelerations of the parts.
@@ -40,15 +40,15 @@ struct SweepScratch {
   std::vector<Pack<double, 8>> lanes;  ///< aligned rows
   double largest = 0;                  ///< acceleration
   double residual = 0;
-  int dropped = 0;   ///< rows that others imply
-  int singular = 0;  ///< rows of tree joints that nothing resists
+  int dropped = 0;   ///< redundant rows
+  int singular = 0;  ///< rows of tree joints without inertia
 };
 
-/// Who does what in a sweep. Every cluster is computed by one thread from its children alone: the result does not depend on
-/// how they are shared out.
+/// The work of the threads in a sweep. Every cluster is computed by one thread from its children alone: the result does not
+/// depend on the distribution.
 struct SweepPlan {
   std::vector<std::vector<int>> subtrees;  ///< per thread: roots of whole subtrees
-  std::vector<int> top;                    ///< what is above them, children first
+  std::vector<int> top;                    ///< clusters above them, children first
   struct Stage {
     int begin, end;  ///< in `top`
     bool shared;     ///< several threads, and a barrier after it
@@ -56,17 +56,15 @@ struct SweepPlan {
   std::vector<Stage> stages;
 };
 
-/// What carries stretches of bodies, or of the level before, on the way to the base. See scan.cc.
+/// The carriers of stretches of bodies, or of nodes of the level before. See scan.cc.
 struct ScanLevel {
   std::vector<int> source{};     ///< per node: which body, or node of the level before, it is
-  std::vector<int> parent{};     ///< node of this level that it hangs on; −1: the ground
-  std::vector<int> carrier{};    ///< node of the next level that its stretch hangs on; −1: the ground
-  std::vector<Transform<>> X{};  ///< pose: in what carries its stretch, at the end in the world
+  std::vector<int> parent{};     ///< its parent in this level; −1: the ground
+  std::vector<int> carrier{};    ///< node of the next level that carries its stretch; −1: the ground
+  std::vector<Transform<>> X{};  ///< pose in the carrier of its stretch; at the end in the world
   std::vector<Motion<>> V{};     ///< velocity relative to the same, in own axes
 };
 
-/// Motion of coordinate k of a primitive, in its body's frame.
-Motion<> primitive_motion(const Body& b, int k);
 /// Six numbers, `stride` apart.
 inline void store(const Force<>& F, double* out, int stride) {
   out[0] = F.t.x, out[stride] = F.t.y, out[2 * stride] = F.t.z;
@@ -98,7 +96,7 @@ class Solver {
     Workspace work;
     std::vector<int> joint_of_body{};          ///< joint in the mechanism whose chain holds the body; −1: tip
     std::vector<int> fixed_links{};            ///< descending
-    std::vector<std::vector<int>> links_on{};  ///< per link: links that hang on it
+    std::vector<std::vector<int>> links_on{};  ///< per link: its child links
     struct Passive {
       int u, q;
       double sign, stiffness, rest, damping;
@@ -112,7 +110,7 @@ class Solver {
     std::vector<Force<>> body_force{}, link_force{};  ///< of the result, see write_reactions
     // The scan of poses and velocities: bodies in stretches, see scan.cc.
     int stretch = 1;             ///< bodies in each
-    std::vector<int> carrier{};  ///< per body: what its stretch hangs on, in levels[0]; −1: the ground
+    std::vector<int> carrier{};  ///< per body: the carrier of its stretch, in levels[0]; −1: the ground
     std::vector<ScanLevel> levels{};
     int stretches() const { return (int(carrier.size()) + stretch - 1) / stretch; }
   };
@@ -144,6 +142,8 @@ class Solver {
   void rake_up(Cluster& c, SweepScratch& scratch);
   void refine_up(int c);
   void down(int c, bool further, SweepScratch& scratch, Unknowns& x);
+  Motion<> acceleration(int part) const;
+  Motion<> joint_acceleration(int joint) const;
   double residuals(int first_bond, int last_bond);
   void sweep_up(int worker, bool further);
   void sweep_down(int worker, bool further, Unknowns& x);

@@ -56,7 +56,7 @@ void Solver::up_merge(Cluster& c) {
   }
 }
 
-/// What the rows that a cluster closes would yield to a unit force if nothing held the parts.
+/// Mobility of the rows that a cluster closes, for free parts.
 void Solver::free_mobility(const Cluster& c, double* out) const {
   Force<> wrench[6];
   int row = 0;
@@ -97,7 +97,7 @@ void Solver::close_rows(Cluster& c, SweepScratch& scratch) {
   (c.by_rank ? scratch.dropped : scratch.singular) += dropped;
 }
 
-/// The cluster seen from its hub: rows of its last bond over the accelerations of the hub.
+/// The share of a cluster in its hub: rows of its last bond over the accelerations of the hub.
 void Solver::rake_up(Cluster& c, SweepScratch& scratch) {
   const Bond& bond = mechanism_.bonds[size_t(c.rake_bond)];
   Force<> wrench[6];
@@ -133,7 +133,7 @@ void Solver::up(int i, SweepScratch& scratch) {
   if (c.raked) rake_up(c, scratch);
 }
 
-/// The same for the right side rho_ alone, with nothing acting on the parts.
+/// The same for the right side rho_ alone, without forces on the parts.
 void Solver::refine_up(int i) {
   Cluster& c = clusters_[i];
   const auto has_share = [&](int k) { return clusters_[k].share.a != nullptr; };
@@ -217,24 +217,30 @@ void Solver::down(int i, bool further, SweepScratch& scratch, Unknowns& x) {
   kernels_.body_acceleration(c.C_inv, c.H, c.pivot.ld, further ? c.y2 : kNothing, n, x.s.data() + 6 * size_t(c.part));
 }
 
+Motion<> Solver::acceleration(int part) const {
+  const double* s = x_.s.data() + 6 * size_t(part);
+  return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}};
+}
+
+/// s_c − X⁻¹·s_p − C. C includes the ground's acceleration.
+Motion<> Solver::joint_acceleration(int j) const {
+  const Joint& joint = mechanism_.joints[size_t(j)];
+  const JointData& data = joints_[size_t(j)];
+  const Motion<> A = acceleration(joint.child) - data.C;
+  return joint.carrier == kGround ? A : A - inverse_times(data.X_PB, acceleration(joint.carrier));
+}
+
 /// h − H·s − n/J of the rows of some bonds. Returns the largest.
 double Solver::residuals(int first, int last) {
   double largest = 0;
-  const auto acceleration = [&](int part) {
-    const double* s = x_.s.data() + 6 * size_t(part);
-    return Motion<>{{s[0], s[1], s[2]}, {s[3], s[4], s[5]}};
-  };
   for (int b = first; b < last; ++b) {
     const Bond& bond = mechanism_.bonds[size_t(b)];
     if (!bond.alive || clusters_.is_open(b)) continue;
     double* rho = rho_.data() + bond.first;
     Force<> wrench[6];
     if (bond.kind == BondKind::kJoint) {
-      const Joint& joint = mechanism_.joints[size_t(bond.index)];
-      const JointData& data = joints_[size_t(bond.index)];
-      Motion<> A = acceleration(joint.child) - data.C;  // C holds the ground's acceleration
-      if (joint.carrier != kGround) A = A - inverse_times(data.X_PB, acceleration(joint.carrier));
-      bond_wrenches(b, joint.child, wrench);
+      const Motion<> A = joint_acceleration(bond.index);
+      bond_wrenches(b, mechanism_.joints[size_t(bond.index)].child, wrench);
       for (int k = 0; k < bond.rows; ++k) rho[k] = -dot(A, wrench[k]);
     } else {
       for (int k = 0; k < bond.rows; ++k) rho[k] = h_[size_t(bond.first + k)];
@@ -254,16 +260,7 @@ double Solver::residuals(int first, int last) {
 }
 
 void Solver::subtree_up(int root, bool further, SweepScratch& scratch) {
-  const auto deepest = [&](int c) {
-    while (clusters_[c].first_child >= 0) c = clusters_[c].first_child;
-    return c;
-  };
-  for (int c = deepest(root);;) {
-    further ? refine_up(c) : up(c, scratch);
-    if (c == root) return;
-    const int next = clusters_[c].next_sibling;
-    c = next >= 0 ? deepest(next) : clusters_[c].parent;
-  }
+  clusters_.for_subtree(root, [&](int c) { further ? refine_up(c) : up(c, scratch); });
 }
 
 void Solver::subtree_down(int root, bool further, SweepScratch& scratch, Unknowns& x) {
@@ -279,9 +276,9 @@ void Solver::subtree_down(int root, bool further, SweepScratch& scratch, Unknown
   }
 }
 
-/// Whole subtrees for the threads, a few each so that they even out; what is above them in stages of one level. A stage that
-/// costs less than meeting at a barrier (1 µs, in which a core does some 2000 multiplications of these kernels) is done by
-/// one thread together with its neighbours.
+/// Each thread gets a few whole subtrees, so that the work is balanced; the levels above are stages. A stage that
+/// costs less than a barrier (1 µs, in which a core does about 2000 multiplications of these kernels) is merged with its
+/// neighbours and computed by one thread.
 void Solver::share_out() {
   constexpr double kMeeting = 2000;
   constexpr size_t kPerThread = 4;
@@ -362,7 +359,7 @@ void Solver::sweep_down(int w, bool further, Unknowns& x) {
   for (int c : plan_.subtrees[size_t(w)]) subtree_down(c, further, scratch, x);
 }
 
-/// Whether the residual of the constraints is more than rounding of the accelerations leaves.
+/// Whether the residual of the constraints exceeds the rounding error of the accelerations.
 bool Solver::worth_refining() const {
   constexpr double kRounding = 1e-13;
   double residual = 0, largest = 0;

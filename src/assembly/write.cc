@@ -1,28 +1,21 @@
 #include <algorithm>
 
 #include "assembly/solver.h"
+#include "kinematics/joint_kernel.h"
 
-/// From accelerations of parts and forces of rows to what the user sees: v̇, wrenches and torques of the joints.
+/// From accelerations of parts and forces of rows to the results: v̇, wrenches and torques of the joints.
 namespace kansetsu {
-namespace {
-
-Motion<> motion(const double* s) { return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}}; }
-
-}  // namespace
-
 /// u̇ = Eᵀ·(s_c − X⁻¹·s_p − C)
 void Solver::recover_joint(int j) {
   const Joint& joint = mechanism_.joints[size_t(j)];
-  const JointData& data = joints_[size_t(j)];
-  Motion<> A = motion(x_.s.data() + 6 * size_t(joint.child)) - data.C;
-  if (joint.carrier != kGround) A = A - inverse_times(data.X_PB, motion(x_.s.data() + 6 * size_t(joint.carrier)));
+  const Motion<> A = joint_acceleration(j);
   const Force<>* E = joint_columns(j) + 6 - joint.d;
   for (int k = 0; k < joint.d; ++k) {
     udot_[size_t(joint.figure)][size_t(mechanism_.coordinates[size_t(joint.coordinates + k)].u)] = dot(A, E[k]);
   }
 }
 
-/// Joints without mass behind them turn their rotor, if there is one. False if there is none.
+/// Joints without mass behind them accelerate their rotors. False if one of them has no rotor.
 bool Solver::recover_tips(int f) {
   const Figure& figure = figures_[size_t(f)];
   const Tree& tree = figure.model->tree();
@@ -32,7 +25,7 @@ bool Solver::recover_tips(int f) {
     for (int k = 0; k < b.nu; ++k) {
       const size_t u = size_t(b.u + k);
       const double rotor = tree.rotor_inertia[u];
-      const double along = figure.external ? dot(primitive_motion(b, k), figure.external[i]) : 0;
+      const double along = figure.external ? dot(kernel::subspace<double>(b, k), figure.external[i]) : 0;
       udot_[size_t(f)][u] = rotor > 0 ? (tau_[size_t(f)][u] + along) / rotor : 0;
       all = all && rotor > 0;
     }
@@ -100,7 +93,7 @@ Force<> Solver::inertial_force(const Figure& figure, int link) const {
     const int part = mechanism_.part_of_body[size_t(f)][size_t(place.body)];
     if (part < 0) return {};
     V = V_[size_t(figure.first_body + place.body)];
-    A = motion(x_.s.data() + 6 * size_t(part));
+    A = acceleration(part);
   }
   V = inverse_times(place.X_BL, V);
   A = inverse_times(place.X_BL, A);
@@ -125,7 +118,7 @@ void Solver::write_reactions(int f, int worker, Reactions& out) {
   }
 }
 
-/// Links that are fixed to others: Newton–Euler, with what closures and the outside exert on them.
+/// Links that are fixed to others: Newton–Euler, with the wrenches of closures and external ones.
 void Solver::write_fixed_links(int f, Reactions& out) {
   Figure& figure = figures_[size_t(f)];
   const Tree& tree = figure.model->tree();
@@ -141,7 +134,7 @@ void Solver::write_fixed_links(int f, Reactions& out) {
     add(c.closure.a, c.figure_a, c.wrench_a);
     add(c.closure.b, c.figure_b, c.wrench_b);
   }
-  const auto link_in = [&](int l, int parent) {  // pose of a link in the link it hangs on
+  const auto link_in = [&](int l, int parent) {  // pose of a link in its parent link
     const LinkPlacement &a = tree.links[size_t(l)], &b = tree.links[size_t(parent)];
     if (a.body == b.body) return inverse(b.X_BL) * a.X_BL;
     Transform<> X = a.X_BL;

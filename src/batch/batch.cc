@@ -9,13 +9,13 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/base/owner.h"
 
-/// Each function says what goes in, what comes out, and which kernel makes one from the other.
+/// Each function names its inputs, its outputs and its kernel.
 namespace kansetsu::batch {
 namespace {
 
-/// Columns of v from which on M⁻¹ and the derivatives of forward dynamics are made one state after the other. Measured with
+/// Columns of v from which on M⁻¹ and the derivatives of forward dynamics are computed one state at a time. Measured with
 /// AVX-512 (Zen 4) on chains of 8 and 16 joints, a quadruped of 18 columns and humanoids of 34 and more; the derivatives of
-/// inverse dynamics are quicker in packs.
+/// inverse dynamics are faster in packs.
 constexpr int kInverseByStates = 12, kForwardDynamicsByStates = 18;
 
 }  // namespace
@@ -32,7 +32,7 @@ struct Batch<Real>::Impl : Engine<Real> {
     return {name, x, 6 * this->nv, 6 * this->nv, this->orders.columns.data()};
   }
   Output<Real> matrix(const char* name, Out x) const {
-    return {name, x, this->nv * this->nv, this->nv * this->nv, this->orders.square.data()};
+    return {name, x, this->nv * this->nv, this->nv * this->nv, this->matrices().square.data()};
   }
   template <class Item>
   static Item optional(Item item) {
@@ -48,8 +48,8 @@ struct Batch<Real>::Impl : Engine<Real> {
     this->dynamics.inverse(this->tree, memory.rest(), out);
   }
 
-  /// Whether large matrices are made one state after the other: from so many columns on, a register full of columns of one
-  /// state beats a column of a register full of states, which no cache near the processor holds. With gears never.
+  /// Whether large matrices are computed one state at a time: beyond a number of columns, a register full of columns of one
+  /// state is faster than a column of a register full of states, which does not fit into the nearest cache. Never with gears.
   bool by_states(int columns) const {
     return sizeof(Real) == 8 && this->nv >= columns && this->model.tree().view().columns.ordered;
   }
@@ -71,7 +71,7 @@ struct Batch<Real>::Impl : Engine<Real> {
       for (int c = 0; c < n; ++c) row[r * n + c] = from[c * n + r];
     }
   }
-  /// make(i, memory) for the states i of a block.
+  /// Calls make(i, memory) for the states i of a block.
   template <class Make>
   static void for_each_state(const Block<Real>& block, const Make& make) {
     for (int i = 0; i < block.rows[0].count; ++i) make(i, Carver<Real>(block.scratch));
@@ -173,9 +173,10 @@ void Batch<Real>::bias(std::ptrdiff_t count, In q, In v, Out c, const Extras<Rea
 template <class Real>
 void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
   Impl& in = *impl_;
-  const int values = int(in.sparse.value.size());
-  const int* slot = in.orders.slots.data();
-  const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.orders.mass_matrix.data()};
+  in.use_matrices("crba");
+  const int values = in.matrices().values;
+  const int* slot = in.matrices().slots.data();
+  const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.matrices().mass_matrix.data()};
   in.run("crba", count, {.inertias = inertias}, std::array{in.positions(q)}, std::array{matrix},
          [&](const Block<Real>& block, const Real* bq, Real* out) {
            std::fill_n(out + values * in.width, in.width, Real(0));
@@ -201,7 +202,7 @@ bool Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const 
            } else {
              in.dynamics.aba(in.tree, bq, bv, bt, block.fext, block.scratch, out, flags);
            }
-           if (in.layout.has_zero(out, in.nv)) zero.store(true, std::memory_order_relaxed);  // while it is at hand
+           if (in.layout.has_zero(out, in.nv)) zero.store(true, std::memory_order_relaxed);  // still in the cache
          });
   return zero;
 }
@@ -210,6 +211,7 @@ template <class Real>
 void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
   Impl& in = *impl_;
   in.check_depth("mass_matrix_inverse");
+  in.use_matrices("mass_matrix_inverse");
   if constexpr (sizeof(Real) == 8) {
     if (in.by_states(kInverseByStates)) {
       in.run("mass_matrix_inverse", count, {}, std::array{in.positions(q)},
@@ -231,6 +233,7 @@ void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
 template <class Real>
 void Batch<Real>::rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Out dq, Out dv, Out da) {
   Impl& in = *impl_;
+  in.use_matrices("rnea_derivatives");
   in.run(
       "rnea_derivatives", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("vdot", vdot)},
       std::array{in.matrix("dq", dq), in.matrix("dv", dv), Impl::optional(in.matrix("da", da))},
@@ -243,6 +246,7 @@ template <class Real>
 void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out dq, Out dv, Out dtau, Out vdot) {
   Impl& in = *impl_;
   in.check_depth("aba_derivatives");
+  in.use_matrices("aba_derivatives");
   if constexpr (sizeof(Real) == 8) {
     if (in.by_states(kForwardDynamicsByStates)) {
       in.run(

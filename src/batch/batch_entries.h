@@ -22,7 +22,7 @@ bool gather_entry(const BlockRows<const scalar_t<P>>& from, int n, scalar_t<P>* 
   return finite;
 }
 
-/// The beginnings of all rows of a block; those that are missing are `spare`.
+/// Pointers to all rows of a block; missing rows point to `spare`.
 template <class P>
 struct RowPointers {
   scalar_t<P>* rows[P::width];

@@ -27,6 +27,20 @@ int depth_of(const Tree& tree) {
   return depth.empty() ? 0 : *std::ranges::max_element(depth);
 }
 
+/// Up to this size of a worker's memory, matrices included, all of it is allocated at once, so that no call allocates: models of up to
+/// some 500 columns. It takes no physical memory before it is used. Beyond, memory for matrices waits for the first call with one:
+/// forward dynamics of 10 000 links must not need gigabytes.
+constexpr std::size_t kReadyBytes = std::size_t(64) << 20;
+
+/// The numbers of a matrix in packs of up to 16 states are counted in int: 16·nv² < 2³¹. A matrix of doubles then has 1 GB.
+constexpr int kMostMatrixColumns = 11585;
+
+/// Outputs of derivatives of forward dynamics: three matrices, v̇ and inputs of single states.
+std::size_t matrix_numbers(int nv) {
+  const std::size_t n = size_t(nv);
+  return 3 * n * n + 3 * n;
+}
+
 std::vector<int> quaternions_of(const std::vector<kernel::CoordinateStretch>& stretches) {
   std::vector<int> out;
   for (const kernel::CoordinateStretch& s : stretches) {
@@ -67,27 +81,52 @@ Engine<Real>::Engine(const Model& m, const Options& o)
       links(m.link_count()),
       bodies(m.tree().body_count()),
       depth(depth_of(m.tree())),
-      sparse(m),
-      orders(m, sparse, width),
+      orders(m, width),
       stretches(coordinate_stretches(m)),
       quaternions(quaternions_of(stretches)),
       counts_(count_constants(m.tree())),
       constants_(make_aligned(kernel::copied_size<Real>(counts_))),
       tree(kernel::copy_tree<Real>(m.tree().view(), counts_, constants_.get())),
-      spare_size_(std::max({nq, 12 * links, 6 * nv, nv * nv})),
       pool_(worker_count(o.threads)) {
-  const std::size_t b = size_t(bodies), l = size_t(links), n = size_t(nv);
-  const std::size_t in = size_t(nq) + 3 * n + 16 * l;  // of the hungriest functions
-  const std::size_t out = 3 * n * n + 3 * n + 12 * (b + l) + 1;
-  const std::size_t between = 18 * b;  // poses and wrenches of the bodies
-  const std::size_t packs = in + out + between + scratch_size(model.tree());
-  constexpr std::size_t kLines = 32 * 64;  // arrays begin on cache lines
-  const std::size_t bytes = (packs * size_t(width) + size_t(spare_size_)) * sizeof(Real) + kLines;
   for (int w = 0; w < pool_.workers(); ++w) {
-    memory_.push_back(make_aligned(bytes));
     varied_trees_.push_back(make_aligned(varied.tree_size(counts_)));
     varied.make_tree(model.tree().view(), counts_, varied_trees_.back().get());
   }
+  if (bytes(matrix_numbers(nv)) <= kReadyBytes) {
+    use_matrices("Batch");
+  } else {  // the largest outputs: columns of a Jacobian, or a configuration and velocities
+    allocate(7 * std::size_t(nv), std::max({nq, 12 * links, 6 * nv}));
+  }
+}
+
+template <class Real>
+void Engine<Real>::use_matrices(const char* function) {
+  if (matrices_) return;
+  if (nv > kMostMatrixColumns) {
+    throw Error(fmt::format("batch {}: the model '{}' has {} velocities, but matrices are limited to {}", function,
+                            model.name(), nv, kMostMatrixColumns));
+  }
+  matrices_.emplace(model, width);
+  allocate(matrix_numbers(nv), std::max({nq, 12 * links, 6 * nv, nv * nv}));
+}
+
+template <class Real>
+std::size_t Engine<Real>::bytes(std::size_t outputs) const {
+  const std::size_t b = size_t(bodies), l = size_t(links), n = size_t(nv);
+  const std::size_t in = size_t(nq) + 3 * n + 16 * l;  // of the functions with the most inputs
+  const std::size_t out = outputs + 12 * (b + l) + 1;
+  const std::size_t between = 18 * b;  // poses and wrenches of the bodies
+  const std::size_t packs = in + out + between + scratch_size(model.tree());
+  constexpr std::size_t kLines = 32 * 64;  // arrays begin on cache lines
+  return packs * size_t(width) * sizeof(Real) + kLines;
+}
+
+template <class Real>
+void Engine<Real>::allocate(std::size_t outputs, int longest_row) {
+  spare_size_ = longest_row;
+  memory_.clear();
+  for (int w = 0; w < pool_.workers(); ++w)
+    memory_.push_back(make_aligned(bytes(outputs) + size_t(longest_row) * sizeof(Real)));
 }
 
 template <class Real>
@@ -173,8 +212,7 @@ void Engine<Real>::throw_non_finite(const char* function, const Input<Real>& in,
 template <class Real>
 void Engine<Real>::throw_no_rotation(const char* function, const Input<Real>& q, std::ptrdiff_t state) const {
   const Real* row = q.rows.data + state * q.rows.stride;
-  std::string which =
-      "a quaternion";  // results may have overwritten it; most often by nan, which is no quaternion either
+  std::string which = "a quaternion";  // results may have overwritten it, usually by nan
   for (const int at : quaternions) {
     if (is_rotation(Quaternion<Real>{row[at], row[at + 1], row[at + 2], row[at + 3]})) continue;
     which = fmt::format("the quaternion q[{}:{}]", at, at + 4);

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,8 @@
 #include "kansetsu/batch/batch.h"
 #include "kinematics/kernel_table.h"
 
-/// What a Batch consists of, and the loop that every function of it goes through: blocks of as many states as a pack has
-/// lanes are gathered, handed to a kernel and scattered. Workers come for blocks until there are none.
+/// The common part of all functions of a Batch. States are processed in blocks of as many states as a pack has lanes: rows are
+/// gathered into packs, a kernel runs, and results are scattered. Workers take blocks until all are done.
 namespace kansetsu::batch {
 
 /// Rows of `size` numbers that a function reads. Optional ones may be left out (null).
@@ -44,14 +45,14 @@ struct Output {
   bool given() const { return rows.data || !optional; }
 };
 
-/// What a kernel finds beside the packs of its inputs and outputs.
+/// Further arguments of a kernel besides the packs of its inputs and outputs.
 template <class Real>
 struct Block {
   const Real* fext = nullptr;  ///< wrenches on the bodies, in B; null if there are none
   void* varied = nullptr;      ///< the tree with the states' own inertias, for VariedKernels; null if they have none
   void* scratch = nullptr;
   std::array<kernel::BlockRows<Real>, 4> rows{};  ///< of the outputs, for kernels that write them themselves, and
-  Real* spare = nullptr;                          ///< a row for those that are missing
+  Real* spare = nullptr;                          ///< takes the place of missing rows
 };
 
 template <class Real>
@@ -72,10 +73,9 @@ class Engine {
   const kernel::VariedKernels<Real>& varied;
   const int width, nq, nv, links, bodies;
   const int depth;  ///< most joints between the base and a body, the free base's included
-  const SparseMassMatrix sparse;
   const Orders orders;
   const std::vector<kernel::CoordinateStretch> stretches;
-  const std::vector<int> quaternions;  ///< where they begin in q
+  const std::vector<int> quaternions;  ///< first entry of each in q
 
  private:
   const kernel::ConstantCounts counts_;
@@ -85,6 +85,10 @@ class Engine {
   const TreeViewOf<Real> tree;
 
   int workers() const { return pool_.workers(); }
+
+  /// Memory and orders for matrices, if they do not exist yet. Must be called before run() with outputs of nv² numbers.
+  void use_matrices(const char* function);
+  const MatrixOrders& matrices() const { return *matrices_; }
 
  private:
   /// Smallest of the numbers that workers report.
@@ -104,6 +108,10 @@ class Engine {
   struct ExtraInputs {
     Input<Real> wrenches, inertias;
   };
+
+  /// Bytes of a worker, for outputs of so many numbers per state.
+  std::size_t bytes(std::size_t outputs) const;
+  void allocate(std::size_t outputs, int longest_row);
 
   void check(const char* function, std::ptrdiff_t count, Input<Real>& in) const;
   void check(const char* function, std::ptrdiff_t count, Output<Real>& out) const;
@@ -126,6 +134,7 @@ class Engine {
   void throw_stray_inertia(const char* function, const Input<Real>& in, std::ptrdiff_t count,
                            std::ptrdiff_t block) const;
 
+  std::optional<MatrixOrders> matrices_;
   int spare_size_;  ///< numbers of the longest row
   ThreadPool pool_;
   std::vector<AlignedMemory> memory_, varied_trees_;  ///< one per worker
@@ -134,7 +143,7 @@ class Engine {
 template <class Real>
 template <class DoBlock>
 void Engine<Real>::deal(std::ptrdiff_t blocks, DoBlock&& do_block) {
-  // Waking a thread takes as long as a few blocks; chunks are small enough to even out and large enough to deal quickly.
+  // Waking a thread takes as long as a few blocks. Chunks are small enough to balance the load and large enough to cost little.
   constexpr std::ptrdiff_t kBlocksPerWorker = 4, kChunksPerWorker = 8, kLargestChunk = 32;
   const int workers = int(std::clamp<std::ptrdiff_t>(blocks / kBlocksPerWorker, 1, pool_.workers()));
   const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(blocks / (workers * kChunksPerWorker), 1, kLargestChunk);

@@ -7,7 +7,7 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// The first lane in which a quaternion is none as is_rotation() has it; −1 if there is none. What is not finite is not looked for.
+/// The first lane with a quaternion for which is_rotation() is false; −1 if there is none. Does not look for non-finite numbers.
 template <class P>
 KANSETSU_HD int find_no_rotation(const int* at, int count, const P* q) {
   using Limits = std::numeric_limits<scalar_t<P>>;
@@ -20,7 +20,7 @@ KANSETSU_HD int find_no_rotation(const int* at, int count, const P* q) {
     most = select(square > most, square, most);
   }
   const auto stray = (least < P(Limits::min())) | (most > P(Limits::max()));
-  auto any = stray.m[0];  // most often there is none
+  auto any = stray.m[0];  // usually false in all lanes
   for (int lane = 1; lane < P::width; ++lane) any |= stray.m[lane];
   for (int lane = 0; any != 0 && lane < P::width; ++lane) {
     if (stray.m[lane] != 0) return lane;

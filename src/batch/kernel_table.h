@@ -4,8 +4,8 @@
 
 #include "batch/tree_copy.h"
 
-/// What batches need beside the kernels of kinematics and dynamics, per instruction set. A pack is `width` numbers side by
-/// side, see kinematics/kernel_table.h.
+/// Kernels of batches besides those of kinematics and dynamics, per instruction set. A pack is `width` contiguous numbers, see
+/// kinematics/kernel_table.h.
 namespace kansetsu::kernel {
 
 /// Rows of the states of one block: row i begins at first + i·stride. There may be fewer than `width`.
@@ -18,7 +18,7 @@ struct BlockRows {
   Real* at(int i) const { return first + i * stride; }
 };
 
-/// A stretch of q and v: n numbers that just add up, a quaternion, or a pose.
+/// A stretch of q and v: n plain numbers, a quaternion, or a pose.
 struct CoordinateStretch {
   enum Kind { kVector, kBall, kFree } kind;
   int q, v, n;  ///< n position coordinates
@@ -48,7 +48,7 @@ struct BatchKernels {
   void (*body_wrenches)(const LinkPlacement* links, int link_count, int body_count, const Real* X_WB,
                         const Real* wrenches, Real* out);
 
-  /// The first state with a quaternion that stands for no rotation, −1 if there is none. at: where they begin in q
+  /// The first state with a quaternion that is not a rotation, −1 if there is none. at: first entry of each quaternion in q
   int (*find_no_rotation)(const int* at, int count, const Real* q);
   /// Whether one of n packs has an exact zero
   bool (*has_zero)(const Real* packs, int n);
@@ -64,7 +64,7 @@ template <class Real>
 struct VariedKernels {
   std::size_t (*tree_size)(const ConstantCounts&);
   void (*make_tree)(const TreeView&, const ConstantCounts&, void* tree);
-  /// parameters: ten packs per link. Returns whether the bodies without inertia are left without: kernels skip them.
+  /// parameters: ten packs per link. Returns whether massless bodies stay massless: kernels skip them.
   bool (*set_inertias)(const LinkPlacement* links, int link_count, const Real* parameters, void* tree);
   /// As those of DynamicsKernels
   void (*rnea)(void* tree, const Real* q, const Real* v, const Real* a, const Real* fext, void* scratch, Real* tau);

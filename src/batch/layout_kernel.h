@@ -7,7 +7,7 @@
 
 #include "kansetsu/spatial/pack.h"
 
-/// From rows (a state's numbers side by side) to packs (a number of all states side by side) and back: square blocks,
+/// From rows (the numbers of a state are contiguous) to packs (one number of all states is contiguous) and back: square blocks,
 /// W numbers of W states, transposed in registers.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
@@ -22,7 +22,7 @@ KANSETSU_HD void exchange(P& a, P& b, std::index_sequence<K...>) {
   b.v = y;
 }
 
-/// The stages within 16 bytes. Four floats: both stages at once by interleaving, which needs no blending.
+/// The stages within 16 bytes. Four floats: both stages at once by interleaving, without blends.
 template <class P, std::size_t... K>
 KANSETSU_HD void interleave(const P& a, const P& b, P& low, P& high, std::index_sequence<K...>) {
   constexpr int W = P::width;
@@ -50,14 +50,14 @@ KANSETSU_HD void transpose_below(P (&block)[N]) {
   }
 }
 
-/// A whole register to any address. Not memcpy(): gcc then leaves a loop over registers a loop over memory.
+/// Stores a whole register to any address. Not memcpy(): with it gcc does not keep loops over registers in registers.
 template <class P>
 KANSETSU_HD void store_row(const P& x, scalar_t<P>* to) {
   typedef typename P::Vector Anywhere __attribute__((aligned(alignof(scalar_t<P>)), may_alias));
   *reinterpret_cast<Anywhere*>(to) = x.v;
 }
 
-/// The widest stage comes with loading and storing half registers, where it costs no shuffle.
+/// The widest stage is done by loading and storing half registers, without a shuffle.
 template <class P>
 struct Halves {
   static constexpr int H = P::width / 2;
@@ -67,7 +67,7 @@ struct Halves {
   template <std::size_t... K>
   KANSETSU_HD static P load(const Real* low, const Real* high, std::index_sequence<K...>) {
 #if defined(__AVX__)
-    if constexpr (sizeof(P) == 32) {  // gcc would load the high half with an instruction of its own
+    if constexpr (sizeof(P) == 32) {  // gcc would load the high half with a separate instruction
       const auto half = [](const Real* from) __attribute__((always_inline)) {
         return _mm_loadu_pd(reinterpret_cast<const double*>(from));
       };
@@ -121,8 +121,8 @@ KANSETSU_HD void store_transposed(P (&block)[P::width], scalar_t<P>* const* rows
   }
 }
 
-/// N packs into N numbers of W rows, in pieces of half a register. The last piece reaches back over numbers that have been
-/// done; N is at least as long as a piece.
+/// N packs into N numbers of W rows, in pieces of half a register. The last piece overlaps the one before; N is at least the
+/// length of a piece.
 template <class P, int N>
 KANSETSU_HD void store_columns(const P (&packs)[N], scalar_t<P>* const* rows, int column) {
   constexpr int W = P::width;
@@ -143,8 +143,8 @@ KANSETSU_HD void store_columns(const P (&packs)[N], scalar_t<P>* const* rows, in
   }
 }
 
-/// n numbers of W rows into n packs. The last block reaches back over numbers that have been done, so that nothing
-/// beyond a row's end is touched. Returns a pack that is zero where all numbers of a state are finite, NaN elsewhere.
+/// n numbers of W rows into n packs. The last block overlaps the one before, so that nothing beyond the end of a row is
+/// accessed. Returns a pack that is zero where all numbers of a state are finite, NaN elsewhere.
 template <class P>
 KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
   constexpr int W = P::width;
@@ -157,7 +157,7 @@ KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
     }
     return check;
   }
-  P even = zero, odd = zero;  // two sums: one alone would have to wait for itself
+  P even = zero, odd = zero;  // two sums, to hide the latency of additions
   for (int done = 0; done < n; done += W) {
     const int k = done + W <= n ? done : n - W;
     P block[W];
@@ -172,7 +172,7 @@ KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
   return even + odd;
 }
 
-/// W packs into W numbers of W rows from `column` on. pack(i): where the i-th of them lies.
+/// W packs into W numbers of W rows from `column` on. pack(i): address of the i-th.
 template <class P, class Pack>
 KANSETSU_HD void store_packs(const Pack& pack, scalar_t<P>* const* rows, std::ptrdiff_t column) {
   constexpr int W = P::width;
@@ -198,7 +198,7 @@ KANSETSU_HD void for_each_block(std::ptrdiff_t n, const scalar_t<P>* row, const 
   if (n > W) put(n - W);
 }
 
-/// n packs into n numbers of W rows. from(k): where the pack of number k begins.
+/// n packs into n numbers of W rows. from(k): address of the pack of number k.
 template <class P, class From>
 KANSETSU_HD void scatter_from(const From& from, int n, scalar_t<P>* const* rows) {
   constexpr int W = P::width;
@@ -208,7 +208,7 @@ KANSETSU_HD void scatter_from(const From& from, int n, scalar_t<P>* const* rows)
     }
     return;
   }
-  scalar_t<P>* own[W];  // pointers that no store can change, where registers hold them
+  scalar_t<P>* own[W];  // a copy that stores cannot alias, so that registers hold it
   for (int i = 0; i < W; ++i) own[i] = rows[i];
   scalar_t<P>* const* to = W <= 8 ? own : rows;
   for_each_block<P>(n, rows[0], [&](std::ptrdiff_t k) __attribute__((always_inline)) {
@@ -220,8 +220,8 @@ KANSETSU_HD void scatter(const P* packs, int n, scalar_t<P>* const* rows) {
   const auto* numbers = reinterpret_cast<const scalar_t<P>*>(packs);
   scatter_from<P>([&](std::ptrdiff_t k) __attribute__((always_inline)) { return numbers + k * P::width; }, n, rows);
 }
-/// Number k is the pack that begins at number order[k] of all. Zeros of sparse matrices are stored like the rest: telling them
-/// apart costs more than it saves.
+/// Number k is the pack that begins at number order[k] of all. Zeros of sparse matrices are stored like other numbers: skipping
+/// them costs more than it saves.
 template <class P>
 KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* const* rows) {
   const auto* numbers = reinterpret_cast<const scalar_t<P>*>(packs);

@@ -6,7 +6,7 @@
 /// The links of the user on the bodies of the tree: poses out, wrenches and inertias in.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// X_WL of the links whose frame is not their body's; the others have the pose of the body.
+/// X_WL of the links whose frame differs from their body's; the others have the pose of the body.
 template <class T>
 KANSETSU_HD void link_poses(const LinkPlacement* links, const int* moved, int moved_count, const Transform<T>* X_WB,
                             Transform<T>* X_WL) {
@@ -33,7 +33,7 @@ KANSETSU_HD void body_wrenches(const LinkPlacement* links, int link_count, int b
 }
 
 /// Inertias of the bodies from those of the links, ten numbers each: [m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz].
-/// Returns a number that is zero where those bodies that the tree takes for massless are given none.
+/// Returns a number that is zero in lanes where the massless bodies of the tree have zero inertia.
 template <class T>
 KANSETSU_HD T body_inertias(const LinkPlacement* links, int link_count, const T* parameters, int body_count,
                             BodyOf<T>* bodies) {

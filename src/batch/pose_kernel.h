@@ -4,8 +4,8 @@
 #include "batch/layout_kernel.h"
 #include "dynamics/node_kernel.h"
 
-/// Poses of the links of a tree of nodes, straight from registers into the rows of the states: poses are most of what a batch
-/// writes, and as packs in between they would be written twice.
+/// Poses of the links of a tree of nodes, directly from registers into the rows of the states: poses are most of the output of
+/// a batch, and as intermediate packs they would be written twice.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 template <class P>

@@ -7,7 +7,7 @@
 
 namespace kansetsu::batch {
 
-/// All of q and v in stretches, those of numbers that just add up as long as can be.
+/// All of q and v in stretches; those of plain numbers are as long as possible.
 std::vector<kernel::CoordinateStretch> coordinate_stretches(const Model& model);
 
 }  // namespace kansetsu::batch

@@ -6,8 +6,8 @@
 #include "model/scratch.h"
 #include "model/tree.h"
 
-/// The constants of a tree in another type: float, or packs where they differ from state to state. Whatever is no constant
-/// (parents, steps, groups) is shared with the tree, which must stay.
+/// The constants of a tree in another type: float, or packs where they differ from state to state. Everything else (parents,
+/// steps, groups) is shared with the tree, which must outlive the copy.
 namespace kansetsu::kernel {
 
 struct ConstantCounts {

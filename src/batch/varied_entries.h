@@ -34,7 +34,7 @@ bool set_inertias_entry(const LinkPlacement* links, int link_count, const scalar
   const P stray =
       body_inertias(links, link_count, as<P>(parameters), VariedTree<P>::at(memory).view.body_count, bodies);
   if (const auto* nodes = VariedTree<P>::at(memory).view.nodes) {
-    NodeOf<P>* list = const_cast<NodeOf<P>*>(nodes->nodes);  // they lie in `memory` too
+    NodeOf<P>* list = const_cast<NodeOf<P>*>(nodes->nodes);  // they are in `memory`, too
     for (int i = 0; i < nodes->node_count; ++i) {
       NodeOf<P>& node = list[i];
       node.M = bodies[node.body[0]].M_B;

@@ -15,7 +15,7 @@ struct Argument {
   int size;
 };
 
-/// For which numbers an algorithm is: a joint counts as singular sooner in single precision.
+/// The precision an algorithm is for: a joint counts as singular sooner in single precision.
 enum class Precision { kAny, kDouble, kSingle };
 
 struct Algorithm {

@@ -8,7 +8,7 @@
 #include "batch/layout_kernel.h"
 #include "kinematics/sincos_kernel.h"
 
-/// What compiled models need beside their own operations. Like the headers it includes, it is written into them, see support.cc.
+/// Support code of compiled models. Like the headers it includes, it is written into them, see support.cc.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// N numbers of the W rows from `first` on, as packs; rows beyond the last of `count` are copies of it.
@@ -23,7 +23,7 @@ struct PacksOfRows {
   }
 };
 
-/// At which number the packs begin that are number 0, 1, … of a row.
+/// First number of the packs that are number 0, 1, … of a row.
 template <int W, int N>
 struct PackOrder {
   int begins[N];

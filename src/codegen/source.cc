@@ -60,7 +60,7 @@ class Writer {
     const Op op = trace_[id].op;
     return op != Op::kConstant && op != Op::kInput && op != Op::kSin && op != Op::kCos;
   }
-  /// The shortest text that is read as this double, and as a double.
+  /// The shortest text that a compiler reads as this double.
   static std::string number(double x) {
     if (!std::isfinite(x)) return std::isnan(x) ? "NAN" : x > 0 ? "HUGE_VAL" : "-HUGE_VAL";
     const std::string text = fmt::format("{}", x);
@@ -130,7 +130,7 @@ struct Distinct {
       order.push_back(at->second);
     }
   }
-  /// Whether it is worth it to write them to memory once and from there to the rows.
+  /// Whether it pays to write them to memory once and copy them to the rows from there.
   bool few() const { return 2 * values.size() < order.size(); }
 };
 

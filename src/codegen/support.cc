@@ -8,7 +8,7 @@
 namespace kansetsu::codegen {
 namespace {
 
-/// Not by a stream: where memory runs out, std::getline() ends without a word, and half of the text would be missing.
+/// Not by a stream: if memory runs out, std::getline() ends without an error, and half of the text would be missing.
 template <class F>
 void for_each_line(std::string_view text, const F& f) {
   while (!text.empty()) {

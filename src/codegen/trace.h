@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-/// What was done to numbers, as a graph without repetitions.
+/// The operations on numbers, as a graph without repetitions.
 namespace kansetsu::codegen {
 
 enum class Op {
@@ -41,8 +41,8 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
-/// Operations in an order in which they can be done. Each operation exists once; what is known beforehand is not an operation: constants
-/// are computed, x + 0, x·1, x·0 and −(−x) are not done. x·0 is 0: a model's zeros are exact, and states are finite.
+/// Operations in a valid order of evaluation. Each operation exists once. Constant expressions are folded, and x + 0, x·1, x·0 and
+/// −(−x) are simplified. x·0 is 0: a model's zeros are exact, and states are finite.
 class Trace {
  public:
   Trace() { constant(0); }
@@ -58,7 +58,7 @@ class Trace {
   Value sqrt(Value a);
   Value sin(Value a) { return insert({Op::kSin, a}); }
   Value cos(Value a) { return insert({Op::kCos, a}); }
-  // Comparisons and what is made of them: 1 where they hold, 0 elsewhere, as far as they are known.
+  // Comparisons and their combinations: 1 where they hold, 0 elsewhere, as far as they are constant.
   Value less(Value a, Value b);
   Value less_equal(Value a, Value b);
   Value equal(Value a, Value b);

@@ -3,11 +3,11 @@
 #include "codegen/trace.h"
 #include "kansetsu/spatial/scalar.h"
 
-/// A number that remembers what is done to it, in the trace of its thread. Kernels take it for T.
+/// A number that records the operations on it in the trace of its thread. Kernels are instantiated with it as T.
 namespace kansetsu {
 namespace codegen {
 
-/// Where the numbers of this thread write; set by TraceScope.
+/// The trace of this thread; set by TraceScope.
 inline thread_local Trace* current_trace = nullptr;
 
 class TraceScope {
@@ -21,7 +21,7 @@ class TraceScope {
   Trace* before_;
 };
 
-/// Stands for a number of type Real. Memory full of zeros is full of the number zero: the first operation of a trace.
+/// A traced number of type Real. Zeroed memory represents the number zero: the first operation of a trace.
 template <class Real>
 struct Traced {
   Value id = 0;
@@ -68,7 +68,7 @@ struct Traced {
 
 }  // namespace codegen
 
-/// Constants are folded in double, whatever the number stands for.
+/// Constants are folded in double for every Real.
 template <class Real>
 struct ScalarOf<codegen::Traced<Real>> {
   using type = double;

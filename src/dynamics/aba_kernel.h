@@ -7,7 +7,7 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// What the inward sweep of the articulated-body algorithm leaves behind.
+/// The results of the inward sweep of the articulated-body algorithm.
 template <class T>
 struct ArticulatedTree {
   ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of [Tazz13] (25)
@@ -95,7 +95,7 @@ KANSETSU_HD void substitute(const TreeViewOf<Const>& tree, const Posture<T>& pos
 
 /// The articulated-body algorithm with coupling groups. [Tazz13] §2.4, docs/theory/aba.md.
 ///
-/// Gravity is an upward acceleration of the ground, so A is apparent; a free base gets it back at the end.
+/// Gravity is an upward acceleration of the ground, so A is apparent; for a free base it is subtracted at the end.
 ///
 /// Symbols   V[i] = V_WB_B   P, Z = articulated inertia and bias wrench in B   A[i] = A_WB_B − g
 template <class T, class Const>

@@ -4,8 +4,8 @@
 
 namespace kansetsu {
 
-/// The matrix B with 2·B·m = V ×* (M·m) − M·(V × m) + m ×* (M·V): what a change m of velocity does to the gyroscopic
-/// wrench V ×* M·V, beside its acceleration. [EW21] Echeandia & Wensing 2021. In the order [angular; linear] its linear
+/// The matrix B with 2·B·m = V ×* (M·m) − M·(V × m) + m ×* (M·V): the effect of a change m of velocity on the gyroscopic
+/// wrench V ×* M·V, apart from its acceleration. [EW21] Echeandia & Wensing 2021. In the order [angular; linear] its linear
 /// columns vanish, B = [B₁₁ 0; −p̃ 0] with p the linear momentum, so twelve numbers hold it.
 template <class T>
 struct CoriolisInertia {

@@ -5,7 +5,7 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// External wrenches on the bodies for derivatives, in O: their sum, and how it turns when its body turns while each
+/// External wrenches on the bodies for derivatives, in O: their sum, and its change when the body turns and each
 /// wrench keeps its world axes: δF = −E·ω as seen from the moved body.
 template <class T>
 struct ExternalWrench {

@@ -38,8 +38,8 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
   general_rnea<T>(tree, q, v, a, as<Force<T>>(fext), scratch, as<T>(tau), as<T>(tau_tree));
 }
 
-/// Whether one state is taken a register full of columns at a time: plain numbers, and the columns are those of v or there
-/// is room for the matrices over tree columns.
+/// Whether the columns of one state are computed a register full at a time: T is a plain number, and the columns are those
+/// of v or the matrices over tree columns fit into memory.
 template <class T, class Const>
 bool takes_lanes(const TreeViewOf<Const>& tree) {
   if constexpr (std::is_floating_point_v<T>)
@@ -48,11 +48,11 @@ bool takes_lanes(const TreeViewOf<Const>& tree) {
     return false;
 }
 
-/// Registers of two numbers do not repay the detour over M's six-row factors.
+/// Registers of two numbers do not repay the extra work of M's six-row factors.
 template <class T>
 inline constexpr bool kMassMatrixLanes = std::is_floating_point_v<T> && NativePack<scalar_t<T>>::width > 2;
 
-/// Whether there are tables of paths and room for matrices, and the columns are those of v.
+/// Whether the columns are those of v and the tables of paths and the matrices fit into memory.
 template <class Const>
 bool takes_paths(const TreeViewOf<Const>& tree) {
   return tree.columns.ordered && tree.nu <= kMatrixColumns;
@@ -113,7 +113,7 @@ void crba_sparse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scra
   }
 }
 
-/// Where the entries of the mass matrix go: one behind the other, or each to its slot.
+/// Where the entries of the mass matrix are stored: in sequence, or each in its slot.
 template <class T>
 struct InOrder {
   T* next;
@@ -128,7 +128,7 @@ struct BySlot {
   KANSETSU_HD void skip(int n) { next += n; }
 };
 
-/// Packs of trees with nodes leave the entries in the order in which they are computed.
+/// For packs of trees with nodes the entries stay in the order in which they are computed.
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
                        Const* values) {

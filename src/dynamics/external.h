@@ -8,7 +8,7 @@
 
 namespace kansetsu {
 
-/// External wrenches on the bodies in body frames, carved from the workspace; null for null.
+/// External wrenches on the bodies in body frames, in memory of the workspace; null if `external` is null.
 const double* body_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
                             Carver<double>& carver);
 /// A wrench at a point of a body; it keeps its world axes and moves with the point.
@@ -17,7 +17,7 @@ struct PointWrench {
   Vec3<> p_W;
   Vec3<> m, f;  ///< moment about the point, force
 };
-/// The same for derivatives (kernel::ExternalWrench): world axes about O, with wrenches at points as well; null if there are none.
+/// The same for derivatives (kernel::ExternalWrench): world axes about O, including wrenches at points; null if there are none.
 const double* world_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
                              Carver<double>& carver, std::span<const PointWrench> at_points = {});
 

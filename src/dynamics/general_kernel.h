@@ -7,11 +7,11 @@
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
 
-/// The recursions over bodies and groups, from vectors of the user's coordinates to such vectors: for every tree. One state,
-/// packs of states, packs with inertias of their own and threads of a device share them.
+/// The recursions over bodies and groups, for every tree; input and output are vectors of the user's coordinates. They serve
+/// one state, packs of states, packs with inertias per state, and threads of a device.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// @param tau_tree  torques of the tree coordinates; may be null   @param tau  those of v; null if only tau_tree is wanted
+/// @param tau_tree  torques of the tree coordinates; may be null   @param tau  those of v; null if only tau_tree is needed
 template <class T, class Const>
 KANSETSU_HD void general_rnea(const TreeViewOf<Const>& tree, const scalar_t<T>* q, const scalar_t<T>* v,
                               const scalar_t<T>* a, const Force<T>* fext, void* scratch, T* tau, T* tau_tree) {
@@ -39,7 +39,7 @@ KANSETSU_HD void general_aba(const TreeViewOf<Const>& tree, const scalar_t<T>* q
   aba(tree, frame.posture, u, tau, fext, V, art, A, vdot);
 }
 
-/// @param M  nv × nv numbers, all zero: a pointer or whatever has an operator[]
+/// @param M  nv × nv numbers, all zero: a pointer or any type with an operator[]
 template <class T, class Const, class Matrix>
 KANSETSU_HD void general_crba(const TreeViewOf<Const>& tree, const scalar_t<T>* q, void* scratch, const Matrix& M) {
   Frame<T> frame(tree, q, scratch);

@@ -50,7 +50,7 @@ KANSETSU_HD void subtract_outer(const T& s, const Force<T>& F, ArticulatedInerti
   P.M = P.M - Sym3<T>{F.f.x * k.f.x, F.f.x * k.f.y, F.f.x * k.f.z, F.f.y * k.f.y, F.f.y * k.f.z, F.f.z * k.f.z};
 }
 
-/// D = L·diag·Lᵀ in place (row-major, lower triangle), pivots at or below their floor answered by zero.
+/// D = L·diag·Lᵀ in place (row-major, lower triangle); the reciprocal of a pivot at or below its floor is zero.
 template <class T>
 KANSETSU_HD void factor_group(int d, const T* floor, T* L, T* D_inv) {
   for (int j = 0; j < d; ++j) {
@@ -92,7 +92,7 @@ KANSETSU_HD void place_members(const TreeViewOf<Const>& tree, const Group& g, co
   }
 }
 
-/// One elimination step over a group: P and Z of its parent receive what the group leaves.
+/// One elimination step over a group: its articulated inertia and bias force are added to P and Z of its parent.
 template <class T, class Const>
 KANSETSU_HD void eliminate_group(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
                                  const BodyForces<T>& forces, const T* u, const T* tau, ArticulatedInertia<T>* P_all,

@@ -3,7 +3,7 @@
 #include "dynamics/own_inertia.h"
 
 /// The tight loop of the articulated-body algorithm: one aligned hinge. Axes are renamed so that the hinge is about z;
-/// what the elimination leaves is then turned in the plane only, shifted by a constant and added to the parent.
+/// the result is then turned in the plane only, shifted by a constant and added to the parent.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// U = P·S, 1/D and u = τ − Sᵀ·Z of an aligned hinge, in renamed axes. docs/theory/aba.md.
@@ -13,7 +13,7 @@ struct HingeFactor {
   T D_inv, u;
 };
 
-/// What an aligned hinge between B and P is made of.
+/// State and constants of an aligned hinge between B and P.
 template <class T>
 struct HingeState {
   const T &c, &s;
@@ -21,9 +21,9 @@ struct HingeState {
   T rate, tau, rotor;
 };
 
-/// Eliminates an aligned hinge. P and Z: what hangs on it, and on return, if `passes_on`, what its parent sees of that.
+/// Eliminates an aligned hinge. P and Z: of its body with its subtree; on return, if `passes_on`, their share in the parent.
 /// @param V  velocity of B, for the acceleration V × S·q̇
-/// @param kShifts  whether the parent sees it at its own origin, else at the hinge
+/// @param kShifts  whether that share is about the parent's origin, else about the hinge
 /// @param keep  called with the factor and U/D
 /// @param singular  out: 1 if the hinge moves no inertia
 template <int AX, bool kShifts, class T, class Keep>
@@ -45,7 +45,7 @@ KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V, 
   keep(HingeFactor<T>{U, D_inv, u}, k);  // at once, so that registers become free
   if (!passes_on) return;
 
-  // P' = P − U·D⁻¹·Uᵀ. What remains along the axis is the rotor's share, U·J/D: exactly zero without a rotor.
+  // P' = P − U·D⁻¹·Uᵀ. Along the axis the rotor's share U·J/D remains: exactly zero without a rotor.
   const T rest = select(regular, rotor * D_inv, T(1));
   const Sym3<T> A1{msub(U.t.x, k.t.x, A.xx),
                    msub(U.t.x, k.t.y, A.xy),

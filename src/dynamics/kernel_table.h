@@ -6,7 +6,7 @@
 /// Vectors are in the coordinates of the state (v, τ: nv), matrices nv × nv column by column.
 namespace kansetsu {
 struct SparseMassMatrix;
-/// Where the n-th entry that crba_sparse() computes goes.
+/// The slot of the n-th entry that crba_sparse() computes.
 const std::vector<int>& slots_of(const SparseMassMatrix& matrix);
 }  // namespace kansetsu
 
@@ -28,7 +28,7 @@ struct DynamicsKernels {
               Real* vdot, Real* singular);
   /// out = M⁻¹·x
   void (*solve)(const TreeViewOf<Real>&, const Real* q, const Real* x, void* scratch, Real* out, Real* singular);
-  /// Factor that responses are computed from; the block must stay as it is for the three calls below
+  /// Factor that responses are computed from; the block must not change before the three calls below
   void (*factorise)(const TreeViewOf<Real>&, const Real* q, void* block, Real* singular);
   void (*inverse)(const TreeViewOf<Real>&, void* block, Real* M_inv);
   /// Accelerations of all bodies (A_B, in B) and of all columns for a wrench on a body (in B), or for torques. With a

@@ -4,28 +4,28 @@
 #include "dynamics/lean_tree.h"
 #include "dynamics/node_kernel.h"
 
-/// The articulated-body algorithm over nodes (node_aba.h) where memory is dear: a thread of a GPU, where all threads together have
-/// less than 2 KB each near the processor. Frames, elimination and shifts are those of nodes and hinges; only what is kept
-/// between the sweeps differs:
-///   * inertia and bias wrench stay in registers along a limb and are put down only where limbs meet;
-///   * velocities too: only those of the tips are kept, and on the way back each parent's follows from its child's;
-///   * of a hinge's factor q̈ = g − kᵀ·(X·A_P) is kept, seven numbers, with cos, sin and rate.
+/// The articulated-body algorithm over nodes (node_aba.h) for a thread of a GPU, which has less than 2 KB of fast memory.
+/// Frames, elimination and shifts are those of nodes and hinges; only the numbers that are stored between the sweeps
+/// differ:
+///   * articulated inertia and bias force stay in registers along a limb and are stored only where limbs meet;
+///   * velocities likewise: only those of the tips are stored; on the way back a parent's follows from its child's;
+///   * the factor of a hinge, q̈ = g − kᵀ·(X·A_P), is stored as seven numbers, with cos, sin and rate.
 ///
 /// Symbols   U = P·S, D = SᵀU + rotor, k = U/D, c = V×S·q̇, g = (τ − SᵀZ − Uᵀc)/D
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// What is kept of a hinge. In the order of its use, in pieces of four for wide loads.
+/// The stored numbers of a hinge. In the order of their use, in pieces of four for wide loads.
 template <class T>
 struct alignas(T) alignas(16) LeanRecord {
   T c, s, rate, g;
   Force<T> k;  ///< axes renamed so that the hinge is about z
 };
-/// A velocity kept at a tip.
+/// The stored velocity of a tip.
 template <class T>
 struct alignas(T) alignas(16) LeanTip {
   Motion<T> V;
 };
-/// Where limbs meet: first the velocity, then what hangs there, then velocity and acceleration.
+/// Where limbs meet: first the velocity, then the sum over the limbs, then velocity and acceleration.
 template <class T>
 struct alignas(T) alignas(16) LeanPark {
   ArticulatedInertia<T> P;
@@ -68,7 +68,7 @@ KANSETSU_HD void add_own(const LeanNodeOf<Const>& node, const Motion<T>& V, Arti
   b.Z += Z;
 }
 
-/// Sines, cosines and rates of all hinges. Four at a time, so that their loads are under way together.
+/// Sines, cosines and rates of all hinges. Four at a time, so that their loads overlap.
 template <class T, class Const, class Q, class V>
 KANSETSU_HD void lean_posture(const LeanTreeViewOf<Const>& tree, const Q& q, const V& v, const LeanMemory<T>& memory) {
   constexpr int kAhead = 4;
@@ -92,8 +92,8 @@ KANSETSU_HD void lean_posture(const LeanTreeViewOf<Const>& tree, const Q& q, con
   }
 }
 
-/// Outward: velocities of the tips, and where limbs meet.
-/// @param V_ground  of what carries the tree
+/// Outward: velocities of the tips and of the places where limbs meet.
+/// @param V_ground  velocity of the carrier of the tree
 template <class T, class Const>
 KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion<T>& V_base, const Motion<T>& V_ground,
                                  const LeanMemory<T>& memory) {
@@ -142,7 +142,7 @@ KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const Joint& join
   }
 }
 
-/// Inward: returns what hangs on a free base, without its own share; of a fixed one, what the last of its limbs leaves there.
+/// Inward: returns the sum over the limbs of a free base, without the base itself; with a fixed base, that of the last limb.
 /// @param flag  called with a node, and 1 if its hinge moves no inertia, else 0
 template <class T, class Const, class Tau, class Flag>
 KANSETSU_HD ArticulatedBody<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau,
@@ -156,7 +156,7 @@ KANSETSU_HD ArticulatedBody<T> lean_inward(const LeanTreeViewOf<Const>& tree, co
     const LeanNodeOf<Const>& node = tree.nodes[i];
     LeanRecord<T>& record = memory.records[i];
     const T torque = lift<T>(node.ratio) * next_tau;
-    next_tau = T(tau[tree.nodes[i > first ? i - 1 : i].column]);  // under way while this hinge is eliminated
+    next_tau = T(tau[tree.nodes[i > first ? i - 1 : i].column]);  // loaded while this hinge is eliminated
     const T c = record.c, s = record.s, rate = record.rate;
     if (node.leaf) V = memory.tips[node.tip].V;
     if (node.leaf || !node.massless) add_own(node, V, b);
@@ -230,7 +230,7 @@ KANSETSU_HD Motion<T> lean_base_motion(const Numbers& v) {
   return {{T(v[0]), T(v[1]), T(v[2])}, {T(v[3]), T(v[4]), T(v[5])}};
 }
 
-/// What a free base does.
+/// Acceleration of a free base.
 template <class T>
 struct LeanBase {
   Motion<T> A;     ///< apparent: gravity as an upward acceleration of the ground
@@ -238,7 +238,7 @@ struct LeanBase {
   T singular;
 };
 
-/// @param b  what hangs on it
+/// @param b  articulated body of the limbs that it carries
 template <class T, class Const, class Q, class Tau>
 KANSETSU_HD LeanBase<T> lean_solve_base(const LeanTreeViewOf<Const>& tree, const Q& q, const Tau& tau,
                                         const Motion<T>& V_base, const LeanMemory<T>& memory, ArticulatedBody<T> b) {
@@ -265,10 +265,10 @@ KANSETSU_HD void lean_put_base(const Motion<T>& x, const Out& out) {
   out[3] = x.v.x, out[4] = x.v.y, out[5] = x.v.z;
 }
 
-/// Stands for an array that nobody wants.
+/// Placeholder for an output that is not needed.
 struct Unwanted {};
 
-/// Forward dynamics of one state. q, v, tau, vdot and singular are pointers or whatever has an operator[]; singular may be
+/// Forward dynamics of one state. q, v, tau, vdot and singular are pointers or types with an operator[]; singular may be
 /// Unwanted{}.
 /// @param scratch  LeanMemory<T>::bytes(tree), on a 16-byte boundary (that of T if it is a pack)
 template <class T, class Const, class Q, class V, class Tau, class Out, class Flags>

@@ -3,11 +3,11 @@
 #include "dynamics/lean_aba_kernel.h"
 
 /// The articulated-body algorithm of lean_aba_kernel.h by four threads per state, for batches too small to fill a device: each
-/// goes along limbs of its own, so that the longest way is that along one limb and the trunk. All four go along the trunk and
-/// compute the same there; they meet once, where the limbs do.
+/// thread computes its own limbs, so that the critical path is one limb and the trunk. All four compute the trunk
+/// redundantly; they synchronise once, where the limbs meet the trunk.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// What the limbs leave at their carriers, seen from one lane: number k of a set is numbers[k·stride + lane].
+/// Articulated bodies of the limbs at their carriers, shared by the lanes: number k of a set is numbers[k·stride + lane].
 template <class T>
 struct LeanExchange {
   static constexpr int kNumbers = 27;  ///< of an articulated body
@@ -32,8 +32,8 @@ struct LeanExchange {
   }
 };
 
-/// The trees that one thread goes along. One loop over the stages keeps the code of each sweep in one place: instructions are
-/// fetched too.
+/// The trees that one thread computes. One loop over the stages keeps one copy of the code of each sweep: instructions take
+/// memory bandwidth, too.
 template <class T, class Const>
 struct LeanStages {
   const LeanLimbsOf<Const>& limbs;
@@ -49,7 +49,7 @@ struct LeanStages {
                                std::size_t(s.nodes_before) * sizeof(LeanRecord<T>);
     return LeanMemory<T>(s.tree, static_cast<std::byte*>(scratch) + before);
   }
-  /// Where the thread's chain hangs; −1: on the ground.
+  /// Park of the trunk that carries the thread's chain; −1: the ground.
   KANSETSU_HD int carrier(int stage) const { return limbs.stages[stage].carrier[lane]; }
 
   static std::size_t bytes(const LeanLimbsOf<Const>& limbs) {
@@ -59,7 +59,7 @@ struct LeanStages {
   }
 };
 
-/// Sums up at the parks of the trunk what hangs there.
+/// Sums up the limbs at the parks of the trunk that carry them.
 template <class T, class Const>
 KANSETSU_HD void lean_collect(const LeanLimbsOf<Const>& limbs, const LeanExchange<T>& exchange,
                               const LeanMemory<T>& trunk) {
@@ -79,10 +79,10 @@ KANSETSU_HD void lean_collect(const LeanLimbsOf<Const>& limbs, const LeanExchang
   }
 }
 
-/// What lane `lane` does for one state, see lean_aba().
+/// The work of lane `lane` for one state, see lean_aba().
 /// @param nodes  those of `limbs`   @param scratch  LeanStages<T, Const>::bytes(limbs) of its own
 /// @param exchange  shared by the lanes of the state
-/// @param writes  whether results are wanted
+/// @param writes  whether the lane writes its results
 /// @param meet  called twice: returns when all lanes of the state have called it
 template <class T, class Const, class Q, class V, class Tau, class Out, class Flags, class Meet>
 KANSETSU_HD void lean_limb_aba(const LeanLimbsOf<Const>& limbs, const std::byte* nodes, int lane, const Q& q,
@@ -96,7 +96,7 @@ KANSETSU_HD void lean_limb_aba(const LeanLimbsOf<Const>& limbs, const std::byte*
   LeanMotion<T> base = world;
   if (limbs.trunk().free_base) base.V = lean_base_motion<T>(v);
   const bool writes_trunk = writes && lane == 0;
-  // A lane whose limb is shorter than the others has hinges of ratio 0 at its end, which are nobody's.
+  // A lane whose limb is shorter than the others is padded with hinges of ratio 0 at its end.
   const auto is_wanted = [&](int stage, const LeanNodeOf<Const>& node) {
     return stage == 0 ? writes_trunk : writes && node.ratio != Const(0);
   };

@@ -7,7 +7,7 @@
 namespace kansetsu {
 namespace {
 
-/// What a node is by itself. @param pick  the number of one lane
+/// A node without its place in the tree. @param pick  takes the number of one lane
 template <class Const, class Node, class Coordinate, class Pick>
 LeanNodeOf<Const> lean_node(const Node& from, const Coordinate& coordinate, const Pick& pick) {
   const auto vector = [&](const auto& a) { return lift<Const>(Vec3<>{pick(a.x), pick(a.y), pick(a.z)}); };
@@ -29,7 +29,7 @@ LeanNodeOf<Const> lean_node(const Node& from, const Coordinate& coordinate, cons
   return node;
 }
 
-/// @param carries  whether limbs of other trees hang on it: nodes that gather are parked then, and summed up from zero
+/// @param carries  whether it carries limbs of other trees: nodes that gather are parked then, and summed up from zero
 template <class Const>
 LeanTreeOf<Const> lean_tree(const NodeTreeOf<double>& tree, const Vec3<>& gravity, bool carries) {
   LeanTreeOf<Const> out;
@@ -92,7 +92,7 @@ void append(std::vector<std::byte>& bytes, const std::vector<LeanNodeOf<Const>>&
   if (!nodes.empty()) std::memcpy(bytes.data() + at, nodes.data(), nodes.size() * sizeof(nodes[0]));
 }
 
-/// Puts a stage after those that are there.
+/// Appends a stage.
 template <class Const>
 LeanStageOf<Const>& add_stage(LeanLimbsImage<Const>& image) {
   LeanLimbsOf<Const>& limbs = image.limbs;

@@ -6,19 +6,19 @@
 
 #include "model/nodes.h"
 
-/// Nodes (model/nodes.h) for threads with little memory: hinges only, with all that is known of each in one place, and what the
-/// recursion keeps between its sweeps. The whole tree for lean_aba_kernel.h; a trunk and limbs that are alike (model/limbs.h), for
-/// four threads per state, for lean_limb_kernel.h.
+/// Nodes (model/nodes.h) for threads with little memory: hinges only, with all constants of each in one place, and the places of
+/// the numbers that are stored between the sweeps. The whole tree for lean_aba_kernel.h; a trunk and limbs of equal structure
+/// (model/limbs.h), for four threads per state, for lean_limb_kernel.h.
 namespace kansetsu {
 
 template <class Const>
 struct LeanNodeOf {
   NodeKind kind = NodeKind::kHingeZ;  ///< never kBall
   bool chained = false;               ///< the node before it is its parent, and it is that one's first child
-  bool leaf = true;                   ///< nothing hangs on it
+  bool leaf = true;                   ///< it has no children
   bool massless = false;              ///< M = 0
   bool first_in = false;              ///< not chained, and the first to reach its parent on the way from the tips
-  Offset offset = Offset::kAny;       ///< what is known of p
+  Offset offset = Offset::kAny;       ///< which entries of p are zero
   int parent_park = -1;               ///< not chained: where its parent is parked; −1: the parent is the ground
   int park = -1;                      ///< where it is parked itself, if it has several children
   int tip = -1;                       ///< its number among the leaves
@@ -83,14 +83,14 @@ struct LeanLimbsOf {
   }
 };
 
-/// With the nodes of all stages as one block of bytes.
+/// The same with the nodes of all stages as one block of bytes.
 template <class Const>
 struct LeanLimbsImage {
   LeanLimbsOf<Const> limbs;
   std::vector<std::byte> nodes;
 };
 
-/// None if the tree has no lean form, or no limbs that look alike, or too many kinds of them.
+/// None if the tree has no lean form, or no limbs of equal structure, or too many kinds of them.
 template <class Const>
 std::optional<LeanLimbsImage<Const>> make_lean_limbs(const Tree& tree);
 

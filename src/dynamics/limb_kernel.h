@@ -11,7 +11,7 @@ using Limb = LimbConst;
 /// Four numbers side by side. Never through memory: a wide load right after narrow stores waits for all of them.
 KANSETSU_HD Limb lanes(double a, double b, double c, double d) { return Limb(Limb::Vector{a, b, c, d}); }
 
-/// Lane by lane from the user's order: ratio·x, or zero if x is null.
+/// From the user's order to lanes: ratio·x, or zero if x is null.
 KANSETSU_HD const Limb* gather_lanes(const NodeTreeViewOf<Limb>& tree, const double* x, Limb* out) {
   for (int k = 0; k < tree.coordinate_count; ++k) {
     const LaneCoordinate& c = tree.lane_coordinates[k];
@@ -34,7 +34,7 @@ KANSETSU_HD void load_lanes(const NodeTreeViewOf<Limb>& tree, const double* q, L
     quaternions[k] = lanes(number(0), number(1), number(2), number(3));
   }
 }
-/// Lane by lane to the user's order.
+/// From lanes to the user's order.
 KANSETSU_HD void scatter_lanes(const NodeTreeViewOf<Limb>& tree, int count, const Limb* x, const Limb* flags,
                                double* out, double* out_flags) {
   for (int k = 0; k < tree.coordinate_count; ++k) {
@@ -87,7 +87,7 @@ KANSETSU_HD Force<Limb> lane_wrenches(const NodeOf<Limb>& node, const Force<doub
   return {node.Q * t, node.Q * f};
 }
 
-/// Puts what the limbs of a set leave down at their carriers. Packs and their structs are plain arrays of numbers.
+/// Adds the articulated bodies of a set of limbs to their carriers. Packs and their structs are plain arrays of numbers.
 KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, const ArticulatedBody<Limb>& b,
                           NodeWork<double>& w) {
   double P[21][kLimbLanes], Z[6][kLimbLanes];

@@ -2,7 +2,7 @@
 
 #include "kinematics/entry.h"
 
-/// Dynamics link by link, fixed joints included: what the compiled tree has merged is told apart again here.
+/// Dynamics link by link, fixed joints included: here links that the compiled tree has merged into a body are separate again.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Velocity and apparent acceleration of a link, in its own frame.

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <set>
+#include <vector>
 
 #include "dynamics/crba_kernel.h"
 #include "dynamics/kernel_table.h"
@@ -44,29 +44,28 @@ Eigen::MatrixXd crba(const Model& model, const VectorRef& q) {
 
 SparseMassMatrix::SparseMassMatrix(const Model& model) : tree_(&model.tree()) {
   const Tree& t = model.tree();
-  std::set<std::pair<int, int>> pattern;
-  const auto for_each_pair = [&](int k, int l, auto&& visit) {
-    for (int s = t.rows[size_t(k)].begin; s < t.rows[size_t(k)].end; ++s) {
-      for (int r = t.rows[size_t(l)].begin; r < t.rows[size_t(l)].end; ++r) {
-        const auto [low, high] = std::minmax(t.terms[size_t(s)].column, t.terms[size_t(r)].column);
-        visit(std::pair(high, low));
+  const auto for_each_entry = [&](auto&& visit) {  // visit(row, column)
+    visit_entries(t, [&](int k, int l) {
+      for (int s = t.rows[size_t(k)].begin; s < t.rows[size_t(k)].end; ++s) {
+        for (int r = t.rows[size_t(l)].begin; r < t.rows[size_t(l)].end; ++r) {
+          const auto [low, high] = std::minmax(t.terms[size_t(s)].column, t.terms[size_t(r)].column);
+          visit(size_t(high), low);
+        }
       }
-    }
-  };
-  visit_entries(t, [&](int k, int l) { for_each_pair(k, l, [&](auto pair) { pattern.insert(pair); }); });
-
-  const std::vector<std::pair<int, int>> entries(pattern.begin(), pattern.end());
-  row_start.assign(size_t(model.nv()) + 1, 0);
-  for (const auto& [row, col] : entries) {
-    ++row_start[size_t(row) + 1];
-    column.push_back(col);
-  }
-  for (size_t r = 0; r < size_t(model.nv()); ++r) row_start[r + 1] += row_start[r];
-  value.assign(entries.size(), 0.0);
-  visit_entries(t, [&](int k, int l) {
-    for_each_pair(k, l, [&](auto pair) {
-      slot_.push_back(int(std::lower_bound(entries.begin(), entries.end(), pair) - entries.begin()));
     });
+  };
+  std::vector<std::vector<int>> columns_of(size_t(model.nv()));
+  for_each_entry([&](size_t row, int low) { columns_of[row].push_back(low); });
+  row_start.push_back(0);
+  for (std::vector<int>& columns : columns_of) {
+    std::sort(columns.begin(), columns.end());
+    column.insert(column.end(), columns.begin(), std::unique(columns.begin(), columns.end()));
+    row_start.push_back(int(column.size()));
+  }
+  value.assign(column.size(), 0.0);
+  for_each_entry([&](size_t row, int low) {
+    const auto first = column.begin() + row_start[row], last = column.begin() + row_start[row + 1];
+    slot_.push_back(int(std::lower_bound(first, last, low) - column.begin()));
   });
 }
 

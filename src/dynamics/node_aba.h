@@ -2,15 +2,15 @@
 
 #include "dynamics/node_kernel.h"
 
-/// The articulated-body algorithm over nodes. [Tazz13] §2.4, docs/theory/aba.md. Inertia and bias of a chain are handed from
-/// node to node; only where limbs meet are they put down.
+/// The articulated-body algorithm over nodes. [Tazz13] §2.4, docs/theory/aba.md. Along a chain articulated inertia and bias force
+/// stay in registers; they are stored only where limbs meet.
 ///
-/// Accelerations are counted from the drift, which the velocities alone would cause. It is found on the way out and enters as
-/// the wrench that the nodes with a mass need for it. The recursion itself then knows no velocities: Z' = Z + U·D⁻¹·u, and a
-/// node keeps nothing but that wrench.
+/// Accelerations are relative to the drift, the acceleration due to velocities alone. It is computed in the first outward sweep
+/// and enters as an inertial wrench on the nodes with mass. The recursion itself is then free of velocities: Z' = Z + U·D⁻¹·u,
+/// and that wrench is all that a node stores.
 ///
-/// The three sweeps are functions of their own: as one they are too much for gcc, which then keeps what goes from node to node
-/// in memory (15 % longer).
+/// The three sweeps are separate functions: in a single function gcc keeps the numbers that pass from node to node in memory
+/// (15 % longer).
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// P, the factor of SᵀPS and τ − Sᵀ·Z of a ball.
@@ -36,7 +36,7 @@ struct NodeWork {
   Force<T>* Z;
   const T* tau;  ///< per coordinate
   T* vdot;
-  T* singular;  ///< null if nobody asks
+  T* singular;  ///< null if not needed
   T *u_memory, *tau_memory;
 };
 
@@ -58,7 +58,7 @@ KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>
   return w;
 }
 
-/// Places where limbs meet, empty. Number by number: as structs they would be copied through the stack.
+/// Clears the places where limbs meet. Number by number: structs would be copied through the stack.
 template <class T, class Const>
 KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w) {
   for (int g = 0; g < tree.gather_count; ++g) {
@@ -68,7 +68,7 @@ KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w
   }
 }
 
-/// Node i with what its children have handed over and its own inertia and bias force.
+/// The articulated body of node i: the sum over its children, its own inertia and its own bias force.
 template <class T, class Const>
 KANSETSU_HD void collect(const NodeOf<Const>& node, int i, const NodeWork<T>& w, ArticulatedBody<T>& b) {
   if (node.gathers >= 0) {
@@ -117,8 +117,8 @@ KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& j
   b = {X * b.P, X * b.Z};
 }
 
-/// Outward: how the nodes move, and what wrenches that takes. ground: the same of what carries the tree.
-/// @param external  called with each node, gives the wrench on it in its frame; or nullptr
+/// Outward: drift of the nodes, and their inertial wrenches. ground: drift of the carrier of the tree.
+/// @param external  returns the external wrench on a node in its frame; or nullptr
 template <class T, class Const, class External>
 [[gnu::noinline]] inline void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Drift<T>& ground,
                                       const External& external, NodeWork<T>& w) {
@@ -142,7 +142,7 @@ template <class T, class Const, class External>
   }
 }
 
-/// Eliminates the hinge of node i. On entry b is what its children have handed over.
+/// Eliminates the hinge of node i. On entry b is the sum over its children.
 template <int AX, class T, class Const>
 KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, const NodeWork<T>& w,
                                  ArticulatedBody<T>& b) {
@@ -160,8 +160,8 @@ KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_o
     eliminate<AX, false>(R, w.tau[c], rotor, passes_on, b, w.hinge[i], w.singular, c);
 }
 
-/// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
-/// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
+/// Inward: returns the articulated body of a carried tree at its carrier. With a free base A[0] is solved for.
+/// On entry w.P and w.Z hold the articulated bodies of other trees at the places where limbs meet.
 template <class T, class Const>
 [[gnu::noinline]] inline ArticulatedBody<T> inward(const NodeTreeViewOf<Const>& tree, bool carried,
                                                    const NodeWork<T>& w) {
@@ -210,7 +210,7 @@ template <class T, class Const>
   return b;
 }
 
-/// Outward again: accelerations, from the drift. A_P: that of what carries the tree, apparent (gravity as an upward
+/// Outward again: accelerations relative to the drift. A_P: that of the carrier of the tree, apparent (gravity as an upward
 /// acceleration).
 template <class T, class Const>
 [[gnu::noinline]] inline void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {

@@ -2,10 +2,10 @@
 
 #include "dynamics/node_kernel.h"
 
-/// The composite-rigid-body algorithm over nodes. [RBDA] Table 6.2. All wrenches and inertias are in the axes of what carries
-/// the tree, each at the origin of its node: on the way to the base nothing is turned, it is moved where a node has an offset,
-/// and an entry is the product of an axis and a moment. The columns of neighbours in a chain climb together: one decision per
-/// ancestor for all of them, and enough to do while one waits for its last product.
+/// The composite-rigid-body algorithm over nodes. [RBDA] Table 6.2. All wrenches and inertias are in the axes of the carrier of
+/// the tree, each at the origin of its node: on the way to the base nothing is turned, only shifted where a node has an offset,
+/// and an entry is the product of an axis and a moment. The columns of neighbours in a chain climb together: one branch per
+/// ancestor for all of them, and independent products that hide each other's latency.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// The nodes in a posture, in the axes of the free base, or of the ground.
@@ -27,7 +27,7 @@ KANSETSU_HD NodeLayout<T> carve_layout(const NodeTreeViewOf<Const>& tree, Carver
   return layout;
 }
 
-/// R·M·Rᵀ where I is diagonal: I_z·1 and what the other two differ from it.
+/// R·M·Rᵀ where I is diagonal: I_z·1 plus the differences of the other two.
 template <class T, class Const>
 KANSETSU_HD Sym3<T> turned_diagonal(const Mat3<T>& R, const Sym3<Const>& I) {
   const Vec3<T> a = R.column_x(), b = R.column_y();
@@ -100,7 +100,7 @@ struct Climbers {
 template <class T, class Place>
 struct Climbers<T, Place, 0> {};
 
-/// How many climb together: as many as registers hold.
+/// The most columns that climb together: as many as registers hold.
 template <class T>
 inline constexpr int kClimbers = sizeof(T) == 64 ? 4 : 2;
 
@@ -134,7 +134,7 @@ KANSETSU_HD void climb_offset(const Vec3<T>& p, Climbers<T, Place, N>& x) {
   }
 }
 
-/// What the columns of a call share. C: inertia of what hangs on the node at hand, from the chain before.
+/// Data shared by the columns of a call. C: composite inertia of the children of the current node.
 template <class T, class Const, class Place>
 struct ColumnWalk {
   const NodeTreeViewOf<Const>& tree;
@@ -169,7 +169,7 @@ struct ColumnWalk {
     const Vec3<T> a = layout.axis[u];
     return {C.I * a, cross(a, C.h)};
   }
-  /// Where a column with n entries goes.
+  /// Reserves the place of a column with n entries.
   KANSETSU_HD Place reserve(int n) {
     const Place out = next;
     next.skip(n);
@@ -246,7 +246,7 @@ struct ColumnWalk {
   }
 };
 
-/// Puts all entries on and below the diagonal, in the order of crba(), see there.
+/// Computes all entries on and below the diagonal, in the order of crba().
 template <class T, class Const, class Place>
 KANSETSU_HD void node_crba(const NodeTreeViewOf<Const>& tree, const T* q, void* scratch, const Place& place) {
   Carver<T> carver(scratch);

@@ -5,11 +5,11 @@
 #include "dynamics/own_inertia.h"
 #include "model/nodes.h"
 
-/// The tight loop of the articulated-body algorithm over nodes: one hinge, eliminated where inertia and bias wrench lie. Number
-/// by number: whole matrices, copied or renamed as structs, are moved through the stack by compilers.
+/// The tight loop of the articulated-body algorithm over nodes: one hinge, eliminated in place. Number by number: compilers move
+/// whole matrices that are copied or renamed as structs through the stack.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// A node with all that hangs on it: articulated inertia and articulated bias force.
+/// A node with its subtree: articulated inertia and articulated bias force.
 template <class T>
 struct ArticulatedBody {
   ArticulatedInertia<T> P;
@@ -83,10 +83,10 @@ KANSETSU_HD void pass_wrench(const TurnZ<T>& R, const Force<T>& k, const T& u, c
   entry<AX, 2>(out.f) = madd(u, k.f.z, entry<AX, 2>(Z.f));
 }
 
-/// Turns an articulated body into what the parent sees of it over a hinge about AX, at the hinge but in the parent's axes. All is
-/// turned first, while 1/D is under way, and what the hinge yields is subtracted from that.
+/// Eliminates a hinge about AX: the articulated body becomes its share in the parent, at the hinge but in the parent's axes. P
+/// is turned first, while 1/D is computed, and U·D⁻¹·Uᵀ is then subtracted.
 /// @param kSolid  the rotor alone keeps D from vanishing
-/// @param passes_on  whether there is a parent that asks
+/// @param passes_on  whether there is a parent
 /// @param singular  out: number c is 1 if the hinge moves no inertia; may be null
 template <int AX, bool kSolid, class T>
 KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool passes_on, ArticulatedBody<T>& b,
@@ -149,7 +149,7 @@ KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool
   pass_wrench<AX>(R, k, u, b.Z, out.Z);
 }
 
-/// The same of the last hinge of a limb: only the turn and the wrench are not known before.
+/// The same for the last hinge of a limb: all but the turn and the wrench is constant.
 template <int AX, class T, class Const>
 KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const LeafOf<Const>& leaf, bool passes_on,
                            const Force<T>& Z, ArticulatedBody<T>& out, HingeGain<T>& gain, T* singular, int c) {

@@ -6,7 +6,7 @@
 #include "model/nodes.h"
 
 /// Kinematics of nodes. The coordinates of nodes are in the order of the nodes; every coordinate but those of the free base
-/// has a sine and a cosine, those of balls without meaning.
+/// has a sine and a cosine, which are meaningless for balls.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 template <class T>
@@ -64,7 +64,7 @@ KANSETSU_HD void load_posture(const NodeTreeViewOf<Const>& tree, const T* q, Nod
   state.X_base = {to_mat3(Quaternion<T>{x[3], x[4], x[5], x[6]}), {x[0], x[1], x[2]}};
 }
 
-/// Calls visit with the hinge of a node as the most special type that fits, or other() if it has none.
+/// Calls visit with the hinge of a node as the most specialised type that fits, or other() if it has none.
 template <class T, class Node, class Visit, class Other>
 KANSETSU_HD void with_hinge(const Node& node, const T& c, const T& s, const Visit& visit, const Other& other) {
   switch (node.kind) {
@@ -91,7 +91,7 @@ KANSETSU_HD void with_node(const NodeOf<Const>& node, const NodeState<T>& state,
              [&]() KANSETSU_INLINE_LAMBDA { visit(BallJoint<T>{state.R[node.ball], lift<T>(node.p)}); });
 }
 
-/// Where a node is if its parent is at X, the zeros of its offset left out.
+/// Pose of a node whose parent is at X; products with zeros of its offset are omitted.
 template <class T, class Const>
 KANSETSU_HD Vec3<T> node_origin(const NodeOf<Const>& node, const Transform<T>& X) {
   switch (node.offset) {
@@ -109,7 +109,7 @@ KANSETSU_HD Vec3<T> node_origin(const NodeOf<Const>& node, const Transform<T>& X
   return X.p;
 }
 
-/// How a node is turned if its parent is turned by R.
+/// Rotation of a node whose parent has the rotation R.
 template <class T, class Const>
 KANSETSU_HD Mat3<T> node_axes(const NodeOf<Const>& node, const NodeState<T>& state, const Mat3<T>& R) {
   const T &c = state.c[node.u], &s = state.s[node.u];
@@ -129,7 +129,7 @@ KANSETSU_HD Mat3<T> node_axes(const NodeOf<Const>& node, const NodeState<T>& sta
   }
 }
 
-/// What a node's offset adds: a × p with the zeros of p left out. Along axis K it is two products.
+/// Adds a × p, p the node's offset; products with zeros of p are omitted. Along axis K two products remain.
 template <int K, class T>
 KANSETSU_HD Vec3<T> add_cross_along(const Vec3<T>& to, const Vec3<T>& a, const T& d) {
   const Vec3<T> b = to_z<K>(a), c = to_z<K>(to);
@@ -164,8 +164,8 @@ KANSETSU_HD Force<T> at_parent(const NodeOf<Const>& node, const Force<T>& F) {
   return {add_cross_offset(F.t, -F.f, node), F.f};
 }
 
-/// How a node turns, and how it accelerates as far as that is known on the way out: angular velocity and acceleration, and
-/// the acceleration of its origin, classical: of the velocity of the origin nothing depends but this.
+/// Motion of a node due to velocities: angular velocity and acceleration, and the classical acceleration of its origin. Nothing
+/// else depends on the velocity of the origin.
 template <class T>
 struct Drift {
   Vec3<T> w, e, a;
@@ -207,7 +207,7 @@ KANSETSU_HD void go_to_node(const NodeOf<Const>& node, Drift<T>& m) {
   }
 }
 
-/// Over a joint with rates u: into the child's axes, and what turns while it turns accelerates.
+/// Passes a joint with rates u: into the child's axes, with the acceleration due to the two turns.
 template <class T, class Joint>
 KANSETSU_HD void pass_joint(const Joint& joint, const T* u, Drift<T>& m) {
   m = {joint.to_axes(m.w), joint.to_axes(m.e), joint.to_axes(m.a)};
@@ -268,8 +268,8 @@ KANSETSU_HD void load_balls(const NodeTreeViewOf<Const>& tree, const T* q, const
   }
 }
 
-/// On the way out m goes from parent to child. Along a chain it is just handed on; only where limbs meet is it kept, in
-/// `meeting`: there m becomes the parent's again.
+/// In an outward sweep m passes from parent to child. Along a chain it stays in registers; it is stored only where limbs meet,
+/// in `meeting`, from where the next limb takes it.
 template <class Const, class Item>
 KANSETSU_HD void take_from_parent(const NodeOf<Const>& node, const Item& ground, const Item* meeting, Item& m) {
   if (node.from == node.kHandedOn) return;
@@ -298,8 +298,8 @@ KANSETSU_HD void put_inertial_wrench(const NodeOf<Const>& node, const Drift<T>& 
   }
 }
 
-/// The wrench that a node's own inertia takes, less an external one. Between massless nodes nothing is written if there is
-/// none.
+/// The inertial wrench of a node itself, minus the external one. For massless nodes nothing is written if there is no external
+/// wrench.
 template <class T, class Const, class External>
 KANSETSU_HD void put_wrench(const NodeOf<Const>& node, const Drift<T>& m, const External& external, Force<T>& out) {
   if constexpr (std::is_same_v<External, std::nullptr_t>) {

@@ -2,8 +2,8 @@
 
 #include "dynamics/node_kernel.h"
 
-/// The recursive Newton–Euler algorithm over nodes. [RBDA] Table 5.1, body coordinates. Motions and wrenches of a chain are
-/// handed from node to node, and nodes without mass have no wrench of their own.
+/// The recursive Newton–Euler algorithm over nodes. [RBDA] Table 5.1, body coordinates. Along a chain motions and wrenches stay
+/// in registers, and nodes without mass have no wrench of their own.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Inward: torques from the wrenches `own` of the nodes. rotor·a is added.
@@ -37,7 +37,7 @@ KANSETSU_HD void gather_torques(const NodeTreeViewOf<Const>& tree, const NodeSta
   }
 }
 
-/// Outward: how the nodes move, and what wrenches that takes. A_ground: gravity as an upward acceleration.
+/// Outward: motions of the nodes, and their inertial wrenches. A_ground: gravity as an upward acceleration.
 template <class T, class Const, class External>
 KANSETSU_HD void node_wrenches(const NodeTreeViewOf<Const>& tree, const NodeState<T>& state, const Vec3<T>& A_ground,
                                const T* a, const External& external, Drift<T>* meeting, Force<T>* own) {

@@ -2,7 +2,7 @@
 
 #include "kinematics/joint_kernel.h"
 
-/// What a body itself brings into the articulated-body recursion, made where it is first needed instead of stored.
+/// A body's own inertia and bias force in the articulated-body recursion, computed where first needed instead of stored.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Velocities and external wrenches that the bias wrenches are made of.
@@ -22,7 +22,7 @@ struct BodyForces {
   }
 };
 
-/// Rounding that a recursion leaves: projected inertia at or below this share of a body's own scale counts as zero.
+/// Rounding error of a recursion: projected inertia at or below this share of a body's own scale counts as zero.
 template <class T>
 inline constexpr scalar_t<T> kPivotNoise = scalar_t<T>(sizeof(scalar_t<T>) == 8 ? 1e-13 : 5e-5);
 template <class T>
@@ -30,7 +30,7 @@ KANSETSU_HD T trace(const Sym3<T>& A) {
   return A.xx + A.yy + A.zz;
 }
 
-/// P̂ and Ẑ of body i: what its children have deposited, or its own if it has none.
+/// P̂ and Ẑ of body i: the sum deposited by its children, or its own if it has none.
 template <class T, class Const>
 KANSETSU_HD ArticulatedInertia<T> collected_inertia(const BodyOf<Const>& b, int i, const ArticulatedInertia<T>* P) {
   return b.leaf ? to_articulated(lift<T>(b.M_B)) : P[i];
@@ -40,7 +40,7 @@ KANSETSU_HD Force<T> collected_bias(const BodyOf<Const>& b, int i, const BodyFor
   return b.leaf ? forces.bias(b, i) : Z[i];
 }
 
-/// Adds what a step leaves to its parent; the first step to do so adds the parent's own share.
+/// Adds the result of a step to its parent; the first step of a parent also adds the parent's own inertia and bias force.
 template <class T, class Const>
 KANSETSU_HD void deposit(const TreeViewOf<Const>& tree, const Step& step, const BodyForces<T>& forces,
                          const ArticulatedInertia<T>& P_step, const Force<T>& Z_step, ArticulatedInertia<T>* P,

@@ -4,8 +4,8 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G. M is a pointer or
-/// whatever has an operator[].
+/// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G. M is a pointer or a
+/// type with an operator[].
 template <class T, class Matrix, class Const>
 KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column, const T& value, const Matrix& M) {
   if (tree.simple) {

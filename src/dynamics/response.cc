@@ -5,34 +5,11 @@
 #include "dynamics/kernel_table.h"
 #include "dynamics/response_kernel.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/spatial/eigen.h"
 #include "kinematics/kernel_table.h"
 #include "kinematics/link_frames.h"
 
 namespace kansetsu {
-namespace {
-
-Eigen::Matrix<double, 6, 1> column(const Motion<>& V) {
-  return (Eigen::Matrix<double, 6, 1>() << V.w.x, V.w.y, V.w.z, V.v.x, V.v.y, V.v.z).finished();
-}
-Eigen::Matrix<double, 6, 1> column(const Force<>& F) {
-  return (Eigen::Matrix<double, 6, 1>() << F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z).finished();
-}
-Force<> unit_force(int k) {
-  const auto is = [k](int i) { return k == i ? 1.0 : 0.0; };
-  return {{is(0), is(1), is(2)}, {is(3), is(4), is(5)}};
-}
-/// Motion transform A → B for X_AB.
-Matrix6 motion_matrix(const Transform<>& X_AB) {
-  Matrix6 out;
-  for (int k = 0; k < 6; ++k) {
-    const Force<> e = unit_force(k);
-    out.col(k) = column(inverse_times(X_AB, Motion<>{e.t, e.f}));
-  }
-  return out;
-}
-
-}  // namespace
-
 struct Response::Impl {
   explicit Impl(const Model& m)
       : model(m),
@@ -59,10 +36,10 @@ struct Response::Impl {
     if (to.body < 0 || from.body < 0) return out;
     const Transform<> X_to{*R_BJ, to.X_BL.p}, X_from{*R_BI, from.X_BL.p};
     for (int k = 0; k < 6; ++k) {
-      const Force<> F = X_from * unit_force(k);
+      const Force<> F = X_from * to_force(Vector6d::Unit(k));
       kernel::dynamics().respond_wrench(tree().view(), block.data(), from.body, &F.t.x, to.body, numbers(A.data()),
                                         vdot.data());
-      out.col(k) = column(inverse_times(X_to, A[size_t(to.body)]));
+      out.col(k) = to_eigen(inverse_times(X_to, A[size_t(to.body)]));
     }
     return out;
   }
@@ -130,7 +107,7 @@ std::vector<Response::Group> Response::groups() const {
   for (size_t n = 0; n < tree.steps.size(); ++n) {
     const Step& step = tree.steps[n];
     Group g;
-    // Links whose joint ends in a body of this step, with that body's place among the step's members.
+    // Links whose joint ends in a body of this step, with the index of that body among the step's members.
     std::vector<std::pair<LinkId, int>> moved;
     for (int j = 0; j < impl_->model.joint_count(); ++j) {
       const LinkId link = impl_->model.child_link(JointId(j));
@@ -151,9 +128,9 @@ std::vector<Response::Group> Response::groups() const {
     Eigen::MatrixXd K;  // 6 × d, in axes of the parent link
     const auto add_member = [&](LinkId link, const Transform<>& X_PB, const std::vector<Motion<>>& J_B) {
       const Transform<>& X_BL = impl_->placement(link).X_BL;
-      g.X.push_back(motion_matrix(inverse(X_PL) * X_PB * X_BL));
+      g.X.push_back(motion_matrix(inverse(inverse(X_PL) * X_PB * X_BL)));
       Eigen::Matrix<double, 6, Eigen::Dynamic> J(6, long(J_B.size()));
-      for (size_t k = 0; k < J_B.size(); ++k) J.col(long(k)) = column(inverse_times(X_BL, J_B[k]));
+      for (size_t k = 0; k < J_B.size(); ++k) J.col(long(k)) = to_eigen(inverse_times(X_BL, J_B[k]));
       g.J.push_back(J);
     };
     if (step.group < 0) {
@@ -167,7 +144,7 @@ std::vector<Response::Group> Response::groups() const {
       g.columns = {term.column};
       g.D_inv = Eigen::MatrixXd::Constant(1, 1, f.D_inv);
       const Force<> U{unname(f.U.t), unname(f.U.f)};
-      K = term.ratio * column(inverse_times(X_PL, X_PB * U));
+      K = term.ratio * to_eigen(inverse_times(X_PL, X_PB * U));
       for (const auto& [link, m] : moved) add_member(link, X_PB, {term.ratio * kernel::subspace<double>(b, 0)});
     } else {
       const kansetsu::Group& group = tree.groups[size_t(step.group)];
@@ -177,7 +154,7 @@ std::vector<Response::Group> Response::groups() const {
       Eigen::MatrixXd L = Eigen::MatrixXd::Identity(d, d), W(6, d);
       for (int r = 0; r < d; ++r) {
         for (int c = 0; c < r; ++c) L(r, c) = f.L[r * d + c];
-        W.col(r) = column(inverse_times(X_PL, f.K[r]));
+        W.col(r) = to_eigen(inverse_times(X_PL, f.K[r]));
       }
       const Eigen::MatrixXd L_inv = L.triangularView<Eigen::UnitLower>().solve(Eigen::MatrixXd::Identity(d, d));
       g.D_inv = L_inv.transpose() * Eigen::Map<const Eigen::VectorXd>(f.D_inv, d).asDiagonal() * L_inv;

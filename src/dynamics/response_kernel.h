@@ -2,9 +2,9 @@
 
 #include "dynamics/aba_kernel.h"
 
-/// Responses of a tree whose inertias have been eliminated once: what a wrench on one body, or a torque on one
-/// coordinate, does to all the others. [Tazz13] §2.8, docs/theory/response.md: the operators T and S are applied along the
-/// paths, never formed. No velocity, no gravity: responses are differences.
+/// Responses of a tree whose inertias have been eliminated once: the accelerations of all bodies per wrench on one body, or
+/// per torque on one coordinate. [Tazz13] §2.8, docs/theory/response.md: the operators T and S are applied along the
+/// paths, never formed. Velocity and gravity do not appear: responses are differences.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Articulated inertias of the posture, with all forces zero.
@@ -18,7 +18,7 @@ KANSETSU_HD void factorise(const TreeViewOf<Const>& tree, const Posture<T>& post
   eliminate(tree, posture, BodyForces<T>{V_zero, nullptr}, u_zero, tau_zero, art);
 }
 
-/// dẐ of a hinge's parent for dẐ = Z on its body: Tᵀ·Z, with the torque r = dτ − Sᵀ·Z it meets.
+/// dẐ of a hinge's parent for dẐ = Z on its body: Tᵀ·Z, with the torque r = dτ − Sᵀ·Z of the hinge.
 template <int AX, class T, class R, class Const>
 KANSETSU_HD Force<R> pass_hinge(const BodyOf<Const>& b, int i, const Posture<T>& posture, const HingeFactor<T>& factor,
                                 const Force<R>& Z, const R& r) {
@@ -27,7 +27,7 @@ KANSETSU_HD Force<R> pass_hinge(const BodyOf<Const>& b, int i, const Posture<T>&
   return joint.to_parent(Force<R>{Z.t + from_z<AX>(k.t), Z.f + from_z<AX>(k.f)});
 }
 
-/// dẐ = Z on member m of a group meets its coordinates; returns Z as the group's parent sees it.
+/// Projects dẐ = Z on member m of a group onto its coordinates; returns Z in the group's parent.
 template <class T, class R, class Const>
 KANSETSU_HD Force<R> enter_group(const TreeViewOf<Const>& tree, const Group& g, const GroupFactor<T>& f, int m,
                                  const Force<R>& Z, R* r) {
@@ -37,7 +37,7 @@ KANSETSU_HD Force<R> enter_group(const TreeViewOf<Const>& tree, const Group& g, 
   }
   return lift<R>(f.X[m]) * Z;
 }
-/// Adds what the coordinates of a group answer, r ← L⁻¹·r.
+/// Adds the response of the coordinates of a group, r ← L⁻¹·r.
 template <class T, class R, class Const>
 KANSETSU_HD Force<R> leave_group(const TreeViewOf<Const>& tree, const Group& g, const GroupFactor<T>& f, Force<R> Z,
                                  R* r) {
@@ -58,8 +58,8 @@ KANSETSU_HD Force<R> climb_group(const TreeViewOf<Const>& tree, const Group& g, 
   return leave_group(tree, g, f, sum, r);
 }
 
-/// Climbs over step n. Z acts on body i of that step (ignored if i < 0), r holds the step's torques in its columns and
-/// receives what they become; returns dẐ on the step's parent.
+/// Climbs over step n. Z acts on body i of that step (ignored if i < 0); r holds the step's torques in its columns and
+/// receives the reduced ones. Returns dẐ on the step's parent.
 template <class T, class R, class Const>
 KANSETSU_HD Force<R> climb(const TreeViewOf<Const>& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
                            int n, int i, const Force<R>& Z, R* r) {
@@ -83,13 +83,13 @@ KANSETSU_HD Force<R> climb(const TreeViewOf<Const>& tree, const Posture<T>& post
   return leave_group(tree, g, f, out, r);
 }
 
-/// Torque about a tree's hinge is in hinge direction; columns carry the user's sign.
+/// The torque about a hinge of the tree is in the direction of the hinge; columns have the user's sign.
 template <class T, class Const>
 KANSETSU_HD T column_sign(const TreeViewOf<Const>& tree, const Step& step) {
   return step.group >= 0 ? T(1) : T(tree.terms[tree.rows[tree.bodies[step.body].u].begin].ratio);
 }
 
-/// Goes down over step n: accelerations of its bodies, and of its columns into vdot, for the torques r left by climb().
+/// Descends over step n: accelerations of its bodies, and of its columns into vdot, for the torques r of climb().
 template <class T, class R, class Const>
 KANSETSU_HD void descend(const TreeViewOf<Const>& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n,
                          const Motion<R>& A_P, const R* r, Motion<R>* A, R* vdot) {
@@ -186,7 +186,7 @@ KANSETSU_HD void respond_to_torques(const TreeViewOf<Const>& tree, const Posture
 }
 
 /// M⁻¹ without forming M: unit torques in, accelerations out. A single posture takes a register full of columns at a time.
-/// @param out  nv × nv, a pointer or whatever has an operator[]
+/// @param out  nv × nv, a pointer or any type with an operator[]
 template <class T, class Matrix, class Const>
 KANSETSU_HD void mass_matrix_inverse(const TreeViewOf<Const>& tree, const Posture<T>& posture,
                                      const ArticulatedTree<T>& art, Carver<T>& carver, const Matrix& out) {

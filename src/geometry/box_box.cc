@@ -57,7 +57,7 @@ bool test_axes(const Vec3<>& a, const Vec3<>& b, const Mat3<>& R, const Vec3<>& 
       const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
       const Vec3<>& e = column[j];  // n = e_i × e: components −e[i2], e[i1] along i1, i2
       const double n2 = component(e, i1) * component(e, i1) + component(e, i2) * component(e, i2);
-      if (n2 < 1e-8) continue;  // parallel: a face says it better
+      if (n2 < 1e-8) continue;  // parallel: a face axis covers this case
       const double along = component(e, i1) * component(t, i2) - component(e, i2) * component(t, i1);
       const double reach =
           component(a, i1) * component(row(abs_R, i2), j) + component(a, i2) * component(row(abs_R, i1), j) +

@@ -7,13 +7,13 @@
 #include "geometry/hull.h"
 #include "kansetsu/geometry/contact.h"
 
-/// What the collision code knows of a convex shape. All are a core (point, segment, box, cylinder, hull, triangle) with a
+/// A convex shape for the collision code. All are a core (point, segment, box, cylinder, hull, triangle) with a
 /// radius around it, in a common frame: world axes, with the origin where precision is best.
 namespace kansetsu::detail {
 
 inline constexpr int kMaxFaceVertices = 32;
 
-/// An array that is not set to zero first: filling it costs more than what most patches need.
+/// An uninitialised array: setting it to zero costs more than most patches.
 template <class T, int N>
 class Scratch {
  public:
@@ -69,8 +69,8 @@ struct Facet {
 bool nearest_face(const Convex& shape, const Vec3<>& d, Facet& out);
 /// Normal of that face alone.
 bool nearest_face_normal(const Convex& shape, const Vec3<>& d, Vec3<>& normal);
-/// What lies against a plane that faces the shape along −d: a face of a polyhedron, a face or a line of a cylinder with its
-/// point furthest along d in it, a segment, a point.
+/// The contact set with a plane that faces the shape along −d: a face of a polyhedron, a face or a line of a cylinder including
+/// its point furthest along d, a segment, a point.
 void touching_facet(const Convex& shape, const Vec3<>& d, Facet& out);
 /// The straight line of the surface furthest along d, of those that run across d: an edge, or the side of a cylinder. False
 /// where there is none.

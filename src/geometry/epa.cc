@@ -213,7 +213,7 @@ class Polytope {
     return out;
   }
 
-  /// Nothing lies on either side: the shapes touch, and any motion along the normal parts them.
+  /// The difference set is flat: the shapes touch, and any motion along the normal separates them.
   Separation flat(const Vec3<>& normal) const {
     Separation out;
     out.normal = normal;

@@ -48,7 +48,7 @@ double nearest_on_triangle(const Vec3<>& p, const Vec3<>& q, const Vec3<>& r, do
 }
 
 /// Of the faces that have the origin on their outer side, the nearest point of the nearest; inside: weights of the volume. Nothing is inside of
-/// a tetrahedron that is flat to rounding, which round shapes bring about: on which side of a face its fourth corner lies is chance.
+/// a tetrahedron that is flat to rounding, as with round shapes: the side of a face on which its fourth corner lies is then random.
 void nearest_on_tetrahedron(const DifferencePoint* p, double* weight) {
   constexpr double kFlat = 1e-12;  // height over length: rounding leaves 1e-15 of a length
   static constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};

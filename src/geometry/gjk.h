@@ -4,12 +4,12 @@
 
 namespace kansetsu::detail {
 
-/// How far the cores of two shapes are apart, and where.
+/// Distance of the cores of two shapes, and their nearest points.
 struct Separation {
   double distance = 0;  ///< of the cores; negative: depth
   Vec3<> normal{};      ///< unit, from B to A
   Vec3<> a{}, b{};      ///< nearest points of the cores, in the common frame
-  bool beyond = false;  ///< further apart than the reach that was asked for; the rest is not set
+  bool beyond = false;  ///< further apart than the requested reach; the rest is not set
 };
 
 /// min n·A − max n·B over the cores: a lower bound of the signed distance for every unit n, sharp for the right one.

@@ -27,8 +27,8 @@ struct HullData {
   Vec3<> centre;  ///< a point inside
 };
 
-/// The hull of at least one finite point. Vertices keep their order; points inside, or closer than about 1e-10 of the size to
-/// what is already there, are left out.
+/// The hull of at least one finite point. Vertices keep their order; points inside, or closer than about 1e-10 of the size to the
+/// hull of the others, are left out.
 HullData make_hull(std::span<const Vec3<>> points);
 
 }  // namespace kansetsu

@@ -2,7 +2,7 @@
 
 #include "geometry/convex.h"
 
-/// Pairs of convex shapes by hand. In each, A is the shape that is named first; poses are in the world. All fill out.count,
+/// Pairs of convex shapes with their own code. In each, A is the shape named first; poses are in the world. All fill out.count,
 /// the normal from B to A and the points, and return whether there are any.
 namespace kansetsu::detail {
 

@@ -237,7 +237,7 @@ bool clip_edges(const Facet& a, const Facet& b, PatchWriter& out) {
 
 namespace {
 
-/// Which direction carries the contact best: a face of A or of B if it is as good as what was found.
+/// The best direction of contact: a face of A or of B if it is as good as the one found.
 enum class Carrier { kNone, kFaceA, kFaceB };
 
 struct BestAxis {
@@ -263,8 +263,8 @@ BestAxis best_axis(const Convex& A, const Convex& B, const Separation& found, do
   return best;
 }
 
-/// Where two edges cross, their common normal is exact, and so are the nearest points of their lines. What was found by
-/// other means is near it.
+/// Where two edges cross, their common normal is exact, and so are the nearest points of their lines. It replaces an
+/// approximate direction.
 void sharpen_edges(const Facet& a, const Facet& b, const Convex& A, const Convex& B, double tolerance, BestAxis& best,
                    Separation& found) {
   const Vec3<> u = a.p[1] - a.p[0], v = b.p[1] - b.p[0], d = a.p[0] - b.p[0], w = cross(u, v);
@@ -356,7 +356,7 @@ std::uint32_t feature_at(const Convex& shape, const Vec3<>& d, const Vec3<>& p) 
   return nearest_face(shape, d, facet) ? facet.face : id;
 }
 
-/// Where a contact of one point is: what was found, or one shape's furthest point, whichever leaves the shapes the least.
+/// The point of a contact of one point: the one found, or one shape's furthest point, whichever is nearest to both shapes.
 void add_single_point(const Convex& A, const Convex& B, const BestAxis& best, const Separation& found,
                       PatchWriter& out) {
   const Vec3<>& n = best.normal;

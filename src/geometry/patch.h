@@ -7,9 +7,9 @@
 /// From a direction of contact to all points of the patch.
 namespace kansetsu::detail {
 
-/// Cosine of 0.02 rad: where a face is tilted less to the direction of contact, the other shape lies on it. What rests is never flat to the
-/// last digit, and a body whose contact is the point where two edges cross, or one corner, rocks from corner to corner. The gap of that point
-/// is off by 1/5000 of itself at most.
+/// Cosine of 0.02 rad: if a face is tilted less against the direction of contact, the other shape lies on it. A resting body is never flat to
+/// the last digit, and with a single contact point (a corner, or two crossing edges) it would rock from corner to corner. The gap of that
+/// point is off by 1/5000 of itself at most.
 inline constexpr double kLies = 0.9998;
 
 /// Of the sizes of two shapes: distances that differ by less are the same. Coordinates of that size round to 1e-16 of it, and a dozen
@@ -28,7 +28,7 @@ class PatchWriter {
   void set_normal(const Vec3<>& n) { out_.normal_W = n; }
   const Vec3<>& normal() const { return out_.normal_W; }
   double margin() const { return margin_; }
-  /// Contacts are asked for, not the distance of two shapes wherever they are: what carries counts, not the nearest points alone.
+  /// For contacts, not for the distance of two shapes: the supporting points count, not the nearest points alone.
   bool bounded() const { return margin_ < std::numeric_limits<double>::infinity(); }
   /// A point of the core of A, and how far the core of B is below it along the normal.
   void add_above(const Vec3<>& p_a, double core_gap, std::uint32_t feature) {
@@ -45,12 +45,12 @@ class PatchWriter {
   double radius_a_, radius_b_, margin_;
 };
 
-/// Clips the facet of one shape against the sides of a face of the other and writes what is left.
+/// Clips the facet of one shape against the sides of a face of the other and writes the rest.
 /// @param face    the reference, whose normal is that of the contact (of B) or opposite to it (of A)
 /// @param of_a    whether the reference is a face of A
 void clip_to_face(const Facet& face, bool of_a, const Facet& other, double tolerance, PatchWriter& out);
 
-/// Where two straight lines lie along each other: the ends of what they share. False if they cross, or share no more than
+/// Two collinear segments: the ends of their overlap. False if they cross, or share no more than
 /// a point.
 bool clip_edges(const Facet& a, const Facet& b, PatchWriter& out);
 

@@ -101,7 +101,7 @@ void build_tree(MeshData& mesh, const std::vector<Aabb>& boxes, int first, int c
   mesh.nodes[index].count = 0;
 }
 
-/// What lies next to each vertex, whatever copies of it there are.
+/// The neighbours of each vertex; copies of a vertex at one place count as one.
 void list_neighbours(const TriangleMeshData& m, const std::vector<int>& same, MeshData& mesh) {
   std::vector<std::vector<int>> next(m.vertices.size());
   for (const auto& v : m.triangles) {

@@ -38,7 +38,7 @@ struct MeshData {
   struct Range {
     std::size_t first = 0, count = 0;
   };
-  std::vector<Vec3<>> around;       ///< what lies next to a vertex: the same for all vertices at one place
+  std::vector<Vec3<>> around;       ///< neighbours of a vertex: the same for all vertices at one place
   std::vector<Range> around_range;  ///< by vertex
   std::vector<int> order;
   std::vector<Node> nodes;

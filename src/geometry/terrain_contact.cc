@@ -34,7 +34,7 @@ bool is_admissible(const TerrainTriangle& t, const Vec3<>& m) {
     return std::ranges::all_of(t.around[std::size_t(i)],
                                [&](const Vec3<>& w) { return dot(m, w - t.corner[i]) <= 1e-9 * size; });
   }
-  for (int i = 0; i < 3; ++i) {  // a corner: both of its edges have a say
+  for (int i = 0; i < 3; ++i) {  // a corner: both of its edges must allow it
     const TriangleEdge& edge = t.edges[std::size_t(i)];
     const bool touches = height[i] >= enough || height[(i + 1) % 3] >= enough;
     if (touches && !(edge.ridge && along >= edge.lean - 1e-9)) return false;
@@ -105,7 +105,7 @@ class TriangleContact {
   }
 
   /// Cores overlap: along the triangle's normal, along a face or edge of the shape, or whatever needs least depth, if it leans over
-  /// a ridge. What would need less but leans elsewhere is for another triangle to say.
+  /// a ridge. A direction of less depth that leans elsewhere belongs to another triangle.
   void overlap_contact(const TerrainTriangle& t, const Convex& triangle, double face, Manifold& patch) {
     Separation best;
     best.distance = face;
@@ -132,7 +132,7 @@ class TriangleContact {
       if (length > 0) consider((dot(c, t.normal) < 0 ? -1 / length : 1 / length) * c);
     }
     if (-best.distance > margin_) {
-      // Still deep: the triangle may only just reach into the shape, where its normal and these faces and edges say nothing of it.
+      // Still deep: the triangle may only just reach into the shape; then its normal and these faces and edges do not bound the depth.
       constexpr double kFarLess = 0.2;
       const Separation least = separate(shape_, triangle, margin_);
       consider(least.normal);

@@ -34,7 +34,7 @@ ArmOffset offset_kind(const Vec3<>& p) {
   return p.x != 0 ? ArmOffset::kX : p.y != 0 ? ArmOffset::kY : ArmOffset::kZ;
 }
 
-/// Limits of the tree coordinate, and where to start from: within them, or a turn or two metres about zero.
+/// Limits of the tree coordinate, and the interval of starting points: within them, or a turn or two metres about zero.
 void set_limits(double lower, double upper, const Body& b, double ratio, double offset, ArmJoint& joint) {
   joint.lower = std::min(ratio * lower + offset, ratio * upper + offset);
   joint.upper = std::max(ratio * lower + offset, ratio * upper + offset);
@@ -125,7 +125,7 @@ Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_
   arm.X_tool = placement.X_BL * X_LF;
   reach += norm(arm.X_tool.p);
   arm.extent += norm(arm.X_tool.p);
-  arm.length = reach > 0 ? reach / 3 : 1;  // what a radian of a typical joint moves the frame by
+  arm.length = reach > 0 ? reach / 3 : 1;  // the frame's displacement by a radian of a typical joint
   return arm;
 }
 

@@ -23,10 +23,10 @@ struct Arm {
   void to_model(const double* y, double* q) const;
 };
 
-/// As kernels take poses: R row by row, p. @param out  12
+/// A pose in the layout of kernels: R row by row, p. @param out  12
 void to_numbers(const Transform<>& X, double* out);
 
-/// Why the fast solver cannot take the frame on this link: too many joints, balls, a moving base, gears; nothing if it can.
+/// Why the fast solver does not support the frame on this link: too many joints, balls, a moving base, gears; none if it does.
 std::optional<std::string> arm_problem(const Model& model, LinkId link);
 /// @pre !arm_problem(model, link)
 Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_limits);

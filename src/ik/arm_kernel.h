@@ -10,14 +10,14 @@
 /// J = [ℓ·ω; v] of the frame,
 ///   Δq = Jᵀ·(J·Jᵀ + λ·1)⁻¹·e,   λ = damping·|e|²/2                                                    (theory/ik.md eq. 7)
 /// over the joints that are not held by a limit: a joint at a limit is held while the gradient Jᵀ·e presses it outwards.
-/// λ vanishes with the error, so that convergence ends quadratic (Sugihara 2011), and grows where a step would be too bold.
+/// λ vanishes with the error, so that the final convergence is quadratic (Sugihara 2011), and grows where a step is too long.
 ///
-/// Most iterations only find the way: they are made in single precision, twice as many lanes at once. The last two or three
-/// are in double precision, from where the first phase ended. Targets that are not met go on to where nothing is nearer:
-/// with λ = 4·ℓ·|e|, as the curvature of the way, which J·Jᵀ knows nothing of, grows with |e| and the reach, 3·ℓ.
+/// Most iterations are in single precision, with twice as many lanes. The last two or three are in double precision, from the
+/// result of the first phase. For targets that are not met a third phase continues to the nearest configuration, with
+/// λ = 4·ℓ·|e|, because the curvature, which J·Jᵀ neglects, grows with |e| and the reach, 3·ℓ.
 namespace kansetsu::ik::inline KANSETSU_ISA {
 
-/// Sines of single numbers are taken a register full at a time.
+/// Sines of plain numbers are computed a register full at a time.
 inline constexpr int kArmPadding = 16;
 
 enum class ArmPhase {
@@ -198,8 +198,8 @@ struct LanesOf<Pack<S, W>> {
   }
 };
 
-/// Lanes that solve tasks side by side; a lane that is done takes the next task. What is looked at in every step is done for
-/// all lanes at once, what happens at the end of a start lane by lane.
+/// Each lane solves a task; a lane that is done takes the next task. The checks of every step are done for all lanes at once, the
+/// work at the end of a start lane by lane.
 template <class T, ArmPhase kPhase>
 class ArmCrew {
  public:
@@ -231,13 +231,13 @@ class ArmCrew {
   }
 
  private:
-  /// Where a lane is with its task.
+  /// The progress of a lane with its task.
   struct Lane {
     ArmTask* task = nullptr;
     double best = 0;  ///< least squared error at the end of a start
   };
 
-  /// Which lanes have met their target, do not come closer, or have had their iterations.
+  /// Which lanes have met their target, have stalled, or have used up their iterations.
   KANSETSU_HD auto at_an_end() {
     const T zero = T(S(0)), one = T(S(1));
     error2_ = madd(T(S(arm_.length * arm_.length)), step_.rotation2, step_.position2);
@@ -254,7 +254,7 @@ class ArmCrew {
     if constexpr (kPhase == ArmPhase::kSettle) gather_momentum();
     return ends;
   }
-  /// Steps go on in the direction of the last one unless that led further away: a creeping descent walks.
+  /// Momentum: a step continues in the direction of the last one unless that increased the error; it speeds up a slow descent.
   KANSETSU_HD void gather_momentum() {
     const T kept = select(error2_ > last_error2_, T(S(0)), T(S(0.9)));
     for (int k = 0; k < arm_.n; ++k) {
@@ -265,7 +265,7 @@ class ArmCrew {
     }
     last_error2_ = error2_;
   }
-  /// Keeps what is best and begins anew or with another task. False if there is none left.
+  /// Keeps the best result and starts again, or with another task. False if there is none left.
   KANSETSU_HD bool end_start(int lane) {
     Lane& state = lanes_[lane];
     ArmTask& task = *state.task;
@@ -286,7 +286,7 @@ class ArmCrew {
     }
     return take_task(lane, step_.q_next);
   }
-  /// What is met is the solution; of all others the nearest counts in the end.
+  /// A met target is the solution; otherwise the nearest configuration is kept.
   KANSETSU_HD void end_task(int lane, bool met, ArmTask& task) {
     const double error2 = Lanes::get(error2_, lane);
     task.solved = met;
@@ -316,7 +316,7 @@ class ArmCrew {
   KANSETSU_HD void begin(int lane, T* q) {
     const ArmTask& task = *lanes_[lane].task;
     Lanes::set(iteration_, lane, S(0));
-    Lanes::set(patience_, lane, S(1));  // the first look sets the milestone
+    Lanes::set(patience_, lane, S(1));  // the first check sets the reference
     Lanes::set(milestone_, lane, S(1e30));
     for (int k = 0; k < arm_.n; ++k) {
       const ArmJoint& joint = arm_.joints[k];
@@ -325,7 +325,7 @@ class ArmCrew {
         const double turns = 0.5 + task.starts * joint.stride;
         x = joint.from + (turns - std::floor(turns)) * (joint.to - joint.from);
       }
-      constexpr double kNonsense = 1e6;  // also what is no number
+      constexpr double kNonsense = 1e6;  // NaN fails the comparison, too
       if (!(x >= -kNonsense && x <= kNonsense)) x = joint.from;
       Lanes::set(q[k], lane, S(within(k, x)));
       if constexpr (kPhase == ArmPhase::kSettle) Lanes::set(last_q_[k], lane, S(within(k, x)));
@@ -350,13 +350,13 @@ class ArmCrew {
   Lane lanes_[Lanes::width];
 };
 
-/// Not inlined: a function for each phase, or they spoil each other's registers.
+/// Not inlined: phases in one function would compete for registers.
 template <class T, ArmPhase kPhase>
 [[gnu::noinline]] void arm_phase(const ArmView& arm, ArmTask* first, const ArmLimits& limits) {
   ArmCrew<T, kPhase>(arm, first, limits).run();
 }
 
-/// Takes the tasks that are done out of the list; those that were never met go to the list of the lost.
+/// Removes finished tasks from the list; those that were never met go to the list of lost ones.
 inline void part_with_done(ArmTask*& first, ArmTask*& lost, int starts) {
   for (ArmTask** at = &first; *at;) {
     ArmTask* task = *at;

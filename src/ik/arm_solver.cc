@@ -13,7 +13,7 @@
 namespace kansetsu::ik {
 namespace {
 
-/// Targets that a worker takes at once: many lanes' worth, so that few lanes wait for the slowest target of a chunk.
+/// Targets that a worker takes at once: many times the number of lanes, so that few lanes wait for the slowest target of a chunk.
 constexpr std::ptrdiff_t kChunk = 4096;
 
 /// A target that is not finite is infinitely far away.
@@ -26,7 +26,7 @@ ArmReport report_of(const ArmTask& task) {
 }  // namespace
 
 struct ArmSolver::Impl {
-  /// What a worker needs for a chunk of targets.
+  /// Memory of a worker for a chunk of targets.
   struct Desk {
     std::vector<ArmTask> tasks;
     std::vector<double> starts, solutions;

@@ -2,13 +2,13 @@
 
 #include "kansetsu/spatial/spatial.h"
 
-/// The serial chain from the ground to one frame, as the kernels of arms read it. Positions are tree coordinates: the model's
+/// The serial chain from the ground to one frame, for the kernels of arms. Positions are tree coordinates: the model's
 /// own up to a sign and an offset, which Arm keeps.
 namespace kansetsu::ik {
 
 inline constexpr int kMostArmJoints = 8;
 
-/// How a joint moves what it carries: a turn about a coordinate axis of its frame, or a slide along z.
+/// The motion of a joint: a turn about a coordinate axis of its frame, or a slide along z.
 enum class ArmMotion { kTurnX, kTurnY, kTurnZ, kSlideZ };
 
 /// Which components of an offset are not zero.
@@ -32,8 +32,8 @@ struct ArmView {
   Transform<> X_tool;  ///< of the frame on the last joint's body
   ArmOffset tool_offset;
   bool tool_turned;
-  double length;  ///< [m] that counts as much as a radian
-  double extent;  ///< [m] that coordinates reach to: what single precision is relative to
+  double length;  ///< [m] equivalent to a radian
+  double extent;  ///< [m] reach of coordinates: the scale of single precision
 };
 
 }  // namespace kansetsu::ik

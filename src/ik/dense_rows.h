@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-/// Sums over rows of numbers, for small dense problems. Every sum runs in the same order, whatever the machine.
+/// Sums over rows of numbers, for small dense problems. The order of every sum is the same on all machines.
 namespace kansetsu::ik {
 
-/// Four sums side by side: one alone would wait for itself.
+/// Four partial sums, to hide the latency of additions.
 inline double dot(const double* a, const double* b, int n) {
   double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   int i = 0;

@@ -3,32 +3,11 @@
 #include <algorithm>
 
 #include "kansetsu/base/error.h"
+#include "kinematics/joint_kernel.h"
 #include "kinematics/kernel_table.h"
 #include "kinematics/link_frames.h"
 
 namespace kansetsu::ik {
-namespace {
-
-Vec3<> column(const Mat3<>& R, int axis) { return axis == 0 ? R.column_x() : axis == 1 ? R.column_y() : R.column_z(); }
-
-/// What coordinate k of a body moves it by, in world axes and at its origin.
-Motion<> motion_of(const Body& b, const Mat3<>& R, int k) {
-  switch (b.kind) {
-    case PrimitiveKind::kHinge:
-      return {column(R, b.aligned_axis >= 0 ? b.aligned_axis : 2), {}};
-    case PrimitiveKind::kSlide:
-      return {{}, R.column_z()};
-    case PrimitiveKind::kScrew:
-      return {R.column_z(), b.pitch * R.column_z()};
-    case PrimitiveKind::kBall:
-      return {column(R, k), {}};
-    case PrimitiveKind::kFree:
-      break;
-  }
-  return k < 3 ? Motion<>{column(R, k), {}} : Motion<>{{}, column(R, k - 3)};
-}
-
-}  // namespace
 
 Figure::Figure(const Model& model)
     : model_(model),
@@ -48,7 +27,8 @@ void Figure::set(const VectorRef& q) {
   kernel::kinematics().poses(tree.view(), q_.data(), work_.data(), numbers(X_WB_.data()));
   for (int i = 0; i < tree.body_count(); ++i) {
     const Body& b = tree.bodies[size_t(i)];
-    for (int k = 0; k < b.nu; ++k) columns_[size_t(b.u + k)] = motion_of(b, X_WB_[size_t(i)].R, k);
+    const Transform<> turn{X_WB_[size_t(i)].R, {}};
+    for (int k = 0; k < b.nu; ++k) columns_[size_t(b.u + k)] = turn * kernel::subspace<double>(b, k);
   }
 }
 

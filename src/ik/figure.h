@@ -5,7 +5,7 @@
 #include "kansetsu/kinematics/kinematics.h"
 #include "model/tree.h"
 
-/// A configuration as tasks look at it: poses of all bodies and the motion of every tree coordinate, each computed once.
+/// A configuration for tasks: poses of all bodies and the motion of every tree coordinate, each computed once.
 namespace kansetsu::ik {
 
 class Figure {

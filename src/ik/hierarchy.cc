@@ -10,7 +10,7 @@
 namespace kansetsu::ik {
 namespace {
 
-/// A direction that is shorter than this part of the row it is left over from counts as none: rows that depend on others.
+/// A row whose remainder is shorter than this share of it counts as dependent on others.
 constexpr double kDependent = 1e-10;
 /// A step along a constraint's normal below this part of the step's length does not approach it.
 constexpr double kParallel = 1e-12;
@@ -25,7 +25,7 @@ double reflector(double* a, int n, double& head) {
 }
 void reflect(const double* v, double beta, double* row, int n) { add_scaled(-beta * dot(v, row, n), v, row, n); }
 
-/// x ← H⁻¹·x with the factor that factorise() has left.
+/// x ← H⁻¹·x with the factor of factorise().
 void solve_factored(const double* L, int stride, int n, double* x) {
   for (int i = 0; i < n; ++i) x[i] = (x[i] - dot(L + i * stride, x, i)) / L[i * stride + i];
   for (int i = n - 1; i >= 0; --i) {
@@ -176,7 +176,7 @@ void Hierarchy::free_step(const Level& level, double* step) {
   for (int k = w_ - 1; k >= 0; --k) reflect(reflectors_[k] + k, beta_[size_t(k)], step + k, r_ - k);
 }
 
-/// The active inequality that the level would rather leave, −1 if none. With g the gradient: N·g's part within the span of the
+/// The active inequality that the level pulls away from, −1 if none. With g the gradient: N·g's part within the span of the
 /// active normals is Nᵀ·λ; at an upper end λ must not be positive, at a lower end not negative.
 int Hierarchy::worst_multiplier(const Level& level) {
   if (w_ == 0) return -1;
@@ -310,7 +310,7 @@ void Hierarchy::descend(const Level& level) {
   refactor_active();
 }
 
-/// Moves x so that broken rows of C hold; what cannot be held is relaxed to where x is.
+/// Moves x so that violated rows of C hold; rows that cannot hold are relaxed to their value at x.
 bool Hierarchy::restore(double* x) {
   int broken = 0;
   Level level{{restore_rows_.data(), 0, Z_.stride}, restore_b_.data(), 0};

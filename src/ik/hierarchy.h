@@ -8,8 +8,8 @@
 ///   level 1, 2, …:  minimise |A_k·x − b_k|² + damping_k·|x − x_{k−1}|²,  without any change of A_j·x for j < k,
 ///   always:         lower ≤ x ≤ upper,   c_lower ≤ C·x ≤ c_upper.
 ///
-/// Where the levels leave x free, x stays as near to zero as they allow (a level moves x within the span of its rows, bounds
-/// aside). Derivation and proof of the order: docs/theory/ik.md §4. Nothing is allocated after construction.
+/// Directions of x that no level determines stay as near to zero as the levels allow (a level moves x within the span of its
+/// rows, apart from bounds). Derivation and proof of the order: docs/theory/ik.md §4. Nothing is allocated after construction.
 namespace kansetsu::ik {
 
 /// Rows of numbers side by side; row i begins at data + i·stride.
@@ -36,7 +36,7 @@ struct HierarchyProblem {
 
 enum class HierarchyStatus {
   kSolved,
-  kInfeasible,  ///< the inequalities contradict each other; those that cannot be kept are broken as little as possible
+  kInfeasible,      ///< the inequalities contradict each other; violations are as small as possible
   kTooManyChanges,  ///< x satisfies the inequalities, but a level may not be at its optimum
 };
 
@@ -56,7 +56,7 @@ class Hierarchy {
   explicit Hierarchy(const Capacity& capacity);
 
   /// @param x  out, as many as unknowns. Throws Error if the problem is larger than the capacity.
-  /// The active set of the last call is where the next one begins: alike problems take few changes.
+  /// Warm start: a call begins with the active set of the last one, so that similar problems take few changes.
   HierarchyReport solve(const HierarchyProblem& problem, double* x);
 
   /// Whether the inequality held x at the end of the last call: first the bounds, then the rows of C.
@@ -79,7 +79,7 @@ class Hierarchy {
   void load(const HierarchyProblem& problem, double* x);
   bool restore(double* x);
   void solve_level(const Level& level, double* x, HierarchyReport& report);
-  void descend(const Level& level);  ///< takes the level's rows out of the free directions
+  void descend(const Level& level);  ///< removes the level's rows from the free directions
 
   Limit limit(int constraint) const;
   double value(int constraint, const double* x) const;

@@ -8,7 +8,7 @@ namespace kansetsu::ik {
 
 struct ArmTask {
   const double* target;  ///< R row by row, p: pose of the frame in the world
-  double* start;         ///< n tree coordinates to begin with; then the nearest found so far, until the target is met
+  double* start;         ///< n tree coordinates of the start; then the nearest found so far, until the target is met
   double* solution;      ///< n tree coordinates
   // results
   double rotation = 0, position = 0;  ///< errors left [rad, m]

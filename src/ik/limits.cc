@@ -101,8 +101,7 @@ void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, doub
     double* swing = C + r * stride;
     double* twist = swing + stride;
     std::fill(swing, swing + 2 * stride, 0.0);
-    constexpr double h =
-        1e-6;  // the step of the difference: errors of 1e-12 and of 1e-16/1e-6, both far below what matters
+    constexpr double h = 1e-6;        // the step of the difference: errors of 1e-12 and of 1e-16/1e-6, both negligible
     double of_swing[3], of_twist[3];  // by a turn about each axis of the plug
     for (int k = 0; k < 3; ++k) {
       const Vec3<> d{k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0};
@@ -133,8 +132,8 @@ void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, doub
 }
 
 bool Limits::clamp_balls(Eigen::Ref<Eigen::VectorXd> q) const {
-  constexpr double kInside = 1 - 1e-12;  // the way through the quaternion rounds
-  constexpr double kRounding = 1e-13;    // [rad] of that way
+  constexpr double kInside = 1 - 1e-12;  // the conversion through the quaternion rounds
+  constexpr double kRounding = 1e-13;    // [rad] of that conversion
   bool moved = false;
   for (const Ball& ball : balls_) {
     if (!ball.ball.independent()) continue;  // its coordinates are those of others: rows alone hold it

@@ -21,7 +21,7 @@ class Limits {
   /// @param C  rows() rows of nv numbers, `stride` apart
   void rows(const VectorRef& q, double* C, int stride, double* lower, double* upper) const;
 
-  /// Puts q within all limits: clamps, and scales swings back to their ellipse.
+  /// Moves q within all limits: clamps, and scales swings back to their ellipse.
   void clamp(Eigen::Ref<Eigen::VectorXd> q) const;
   /// Whether coordinate v of a joint with one number, or of a ball, is at a limit.
   void active(const VectorRef& q, std::vector<int>& out) const;

@@ -4,7 +4,7 @@
 #include "kansetsu/ik/method.h"
 #include "kansetsu/ik/solver.h"
 
-/// The tasks of a problem as levels of a hierarchy: errors and Jacobians side by side, memory once.
+/// The tasks of a problem as levels of a hierarchy: contiguous errors and Jacobians, memory allocated once.
 namespace kansetsu::ik {
 
 class TaskRows {

@@ -35,7 +35,7 @@ const FrameOn* frame_of(const AnyTask& task) {
 
 bool is_one(const Vec3<>& a) { return a.x == 1 && a.y == 1 && a.z == 1; }
 
-/// The task, if it is all there is to do and the whole of a pose.
+/// The task, if it is the only one and a full pose task.
 const PoseTask* lone_pose(const Problem& problem) {
   if (problem.items.size() != 1 || !problem.clearances.empty()) return nullptr;
   const auto* task = std::get_if<PoseTask>(&problem.items.front().task);
@@ -54,7 +54,7 @@ struct LoneArm {
     if (!task || arm_problem(model, task->frame.link)) return {};
     return LoneArm{task->frame, make_arm(model, task->frame.link, task->frame.X_LF, options.limits)};
   }
-  /// Tasks may have been given other numbers.
+  /// The numbers of tasks may have changed.
   bool carries(const FrameOn& f) const {
     return f.link == frame.link && !(f.X_LF.R != frame.X_LF.R) && norm(f.X_LF.p - frame.X_LF.p) == 0;
   }
@@ -144,8 +144,8 @@ struct Solver::Impl : StepRows {
     limits.clamp(q_moved);
     q_next.swap(q_moved);
   }
-  /// Tries the step in dx: into q_next and next_squared. What a level gains costs those above it a little, as the way is
-  /// curved; where these were met, a few steps for them alone bring that back before anything is compared.
+  /// Tries the step in dx: into q_next and next_squared. Progress of a level increases the errors of those above it slightly, by
+  /// curvature; where these were met, a few steps for them alone correct that before errors are compared.
   void attempt() {
     move(q);
     look(q_next, next_squared);
@@ -181,7 +181,7 @@ struct Solver::Impl : StepRows {
     return squared[0] <= 0;
   }
 
-  /// Whether the last iterations brought a first level that is not met no nearer: at the end of its reach a mechanism creeps.
+  /// Whether the last iterations brought no progress in an unmet first level: at the end of its reach a mechanism creeps.
   bool stagnates() const {
     constexpr size_t kWindow = 20;
     constexpr double kCreep = 1e-6;  // of the error
@@ -189,7 +189,7 @@ struct Solver::Impl : StepRows {
     return first_errors[first_errors.size() - 1 - kWindow] - first_errors.back() <= kCreep * first_errors.back();
   }
 
-  /// From q to a configuration where nothing gets better. Returns the iterations; rows and squared are those of q.
+  /// From q to a configuration that cannot be improved. Returns the iterations; rows and squared are those of q.
   int descend(bool& still, std::vector<double>& errors) {
     errors.clear();
     first_errors.clear();
@@ -241,11 +241,12 @@ struct Solver::Impl : StepRows {
     return options.iterations;
   }
 
-  /// Moves q to the solution where the problem is an arm's and the arm finds it; else q stays. Adds to the counts.
+  /// Moves q to the solution if the problem is a pose of an arm and ArmSolver finds it; else q stays. Adds to the counts.
   void reach_as_arm(int most_starts, int& iterations, int& starts) {
     const PoseTask* pose = lone_arm ? lone_pose(problem) : nullptr;
     if (!pose || !lone_arm->carries(pose->frame)) return;
-    const double tolerance = problem.items.front().options.tolerance / std::numbers::sqrt2;  // of turn and way each
+    const double tolerance =
+        problem.items.front().options.tolerance / std::numbers::sqrt2;  // of rotation and position each
     const ArmLimits how{
         .rotation = tolerance, .position = tolerance, .starts = most_starts, .largest_step = options.largest_step};
     double target[12], y[kMostArmJoints], solution[kMostArmJoints];
@@ -357,7 +358,7 @@ struct Solver::Impl : StepRows {
   std::vector<double> squared, next_squared, tolerated, path, first_errors;
   Eigen::VectorXd dx, q, q_next, q_moved;
   std::vector<StayTask*> stays;
-  size_t goal = 0;  ///< the first level that is no constraint, in `squared`
+  size_t goal = 0;  ///< the first level that is not a constraint, in `squared`
 };
 
 Problem& Problem::add_loops(const Model& model, const std::vector<LoopClosure>& loops) {

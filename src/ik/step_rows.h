@@ -8,7 +8,7 @@
 
 namespace kansetsu::ik {
 
-/// What a step of any solver is computed from: the rows of tasks, limits and clearances, memory once.
+/// The inputs of a step of any solver: the rows of tasks, limits and clearances, memory allocated once.
 struct StepRows {
   StepRows(const Model& m, Problem p, const Options& o)
       : model(m),

@@ -84,7 +84,7 @@ struct TaskEvaluator::Impl {
     if (J) figure.jacobian(frame.link, p, block.data());
     three(first, target - p, weight, Mat3<>::identity(), block.data() + 3 * nv, e, J);
   }
-  /// The turn that is left, in the numbers of the method: docs/theory/ik.md (1), (8).
+  /// The remaining rotation, in the parameters of the method: docs/theory/ik.md (1), (8).
   void orientation(int first, const FrameOn& frame, const Mat3<>& target, const Vec3<>& weight, Vector& e, Rows* J) {
     const Transform<> X = figure.pose(frame.link, frame.X_LF);
     if (J) figure.jacobian(frame.link, X.p, block.data());
@@ -127,7 +127,7 @@ struct TaskEvaluator::Impl {
     const Transform<> X_WF = figure.pose(task.frame.link, task.frame.X_LF);
     const Transform<> X_WB = figure.pose(task.base.link, task.base.X_LF);
     const Transform<> X_BF = inverse(X_WB) * X_WF;
-    if (J) {  // both at the frame's origin: the base's own motion there is what the frame would do if it were fixed to it
+    if (J) {  // both at the frame's origin: the motion of the base is that of a frame fixed to it
       figure.jacobian(task.frame.link, X_WF.p, block.data());
       figure.jacobian(task.base.link, X_WF.p, other.data());
       for (int k = 0; k < 6 * nv; ++k) block[size_t(k)] -= other[size_t(k)];

@@ -3,7 +3,7 @@
 #include "kinematics/velocity_kernel.h"
 #include "kinematics/world_kernel.h"
 
-/// What the entry points of the kernel tables have in common. Their arguments are plain numbers; inside they are T.
+/// Common parts of the entry points of the kernel tables. Their arguments are plain numbers; inside they are T.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 template <class T, class Real>
@@ -15,7 +15,7 @@ KANSETSU_HD T* as(Real* x) {
   return reinterpret_cast<T*>(x);
 }
 
-/// What every entry begins with.
+/// The first steps of every entry.
 template <class T>
 struct Frame {
   Carver<T> carver;
@@ -43,7 +43,7 @@ struct Frame {
   }
 };
 
-/// Poses, subspaces and (if v) velocities in O, and where O is.
+/// Poses, subspaces and (if v) velocities in O, and the position of O.
 template <class T>
 struct WorldFrame {
   Transform<T>* X;

@@ -6,7 +6,7 @@
 /// composed in a third of the operations. Packs of states have poses() in world_kernel.h.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// A pose by the columns of R and p; the fourth lanes are without meaning.
+/// A pose by the columns of R and p; the fourth lanes are meaningless.
 struct ColumnPose {
   using Column = Pack<double, 4>;
   Column x, y, z, p;
@@ -46,7 +46,7 @@ struct ColumnPose {
     return next(msub(next(p), a, p * next(a)));
   }
 
-  /// As R row by row, p: twelve numbers. Each row is stored four wide; the next overwrites what is too much.
+  /// As R row by row, p: twelve numbers. Each row is stored four wide; the next overwrites the fourth.
   KANSETSU_HD void store(double* out) const {
     using V = Column::Vector;
     const V xy_low = __builtin_shufflevector(x.v, y.v, 0, 4, 2, 6),
@@ -79,7 +79,7 @@ KANSETSU_HD void column_poses(const TreeViewOf<double>& tree, const Posture<doub
   }
 }
 
-/// The motion that each tree coordinate gives what it carries, in world axes at the world's origin.
+/// The motion of the subtree of each tree coordinate per unit rate, in world axes at the world's origin.
 /// @param out  called with the coordinate, the angular and the linear part
 template <class Out>
 KANSETSU_HD void column_axes(const TreeViewOf<double>& tree, const ColumnPose* X, Out&& out) {

@@ -5,7 +5,7 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// A column of a frame's Jacobian and its rate. From O (world axes, fixed point) to the frame F that is asked for:
+/// A column of a frame's Jacobian and its rate. From O (world axes, fixed point) to the frame F:
 ///   at the world's origin      shift by a constant
 ///   local, world-aligned       shift to Fo, which moves with velocity v_F
 ///   local                      … and turn into F's axes, which turn with w_F

@@ -5,7 +5,7 @@
 #include "kansetsu/spatial/sincos.h"
 #include "model/tree.h"
 
-/// Joints as kernels see them: the posture of a tree, and for each body the maps between its frame B and its parent's, P.
+/// Joints for kernels: the posture of a tree, and for each body the maps between its frame B and its parent's, P.
 /// Kernels are compiled once per instruction set, in a namespace of that name.
 #ifndef KANSETSU_ISA
 #define KANSETSU_ISA generic
@@ -293,7 +293,7 @@ struct GeneralJoint {
   }
 };
 
-/// Calls visit with the joint of body i as the most special type that fits: the one place that distinguishes joint types.
+/// Calls visit with the joint of body i as the most specialised type that fits: the one place that distinguishes joint types.
 template <class T, class Visit, class Const>
 KANSETSU_HD void with_joint(const BodyOf<Const>& b, const Posture<T>& posture, int i, Visit&& visit) {
   switch (b.aligned_axis) {

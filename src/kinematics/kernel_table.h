@@ -5,7 +5,7 @@
 #include "model/tree.h"
 
 /// Entry points of the kinematic kernels of one instruction set, for single states (width 1) or packs: then every number
-/// below stands for `width` numbers side by side, on 64-byte boundaries. Motions, forces and poses are passed as their
+/// below is a pack of `width` contiguous numbers, on a 64-byte boundary. Motions, forces and poses are passed as arrays of
 /// numbers: [w v], [t f], [R row-major, p].
 namespace kansetsu::kernel {
 

@@ -71,7 +71,7 @@ void subspaces_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratc
         const CoordinateTermOf<Const>& term = tree.terms[k];
         const ColumnPose::Column sign(term.ratio), angular = sign * w, linear = sign * v;
         double* column = out + 6 * term.column;
-        std::memcpy(column, &angular, sizeof(angular));  // one number too many, which the next line replaces
+        std::memcpy(column, &angular, sizeof(angular));  // one number too many, which the next line overwrites
         column[3] = linear[0], column[4] = linear[1], column[5] = linear[2];
       });
       return;

@@ -10,7 +10,7 @@ namespace kansetsu {
 inline Transform<> link_pose(const LinkPlacement& link, const Transform<>* X_WB) {
   return link.body < 0 ? link.X_BL : X_WB[link.body] * link.X_BL;
 }
-/// A motion of the body, as seen by the link, in link axes.
+/// A motion of the body at the link's origin, in link axes.
 inline Motion<> link_motion(const LinkPlacement& link, const Motion<>* V_B) {
   return link.body < 0 ? Motion<>{} : inverse_times(link.X_BL, V_B[link.body]);
 }

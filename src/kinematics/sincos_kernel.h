@@ -22,7 +22,7 @@ KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
     }
   } else {
     int i = 0;
-    if constexpr (requires { typename T::IntVector; }) {  // packs; other types bring their own sincos
+    if constexpr (requires { typename T::IntVector; }) {  // packs; other types have their own sincos
       constexpr int kTogether = sizeof(T) == 64 ? 4 : 3;  // AVX-512 has twice as many registers
       for (; i + kTogether <= n; i += kTogether) sincos_in_step<kTogether>(angle + i, s + i, c + i);
     }

@@ -2,8 +2,8 @@
 
 #include "kinematics/posture_kernel.h"
 
-/// Kinematics in one frame for all bodies: world axes at a fixed point O. With a free base O is where the base is now, so
-/// that nothing is lost to cancellation far from the world's origin.
+/// Kinematics in one frame for all bodies: world axes at a fixed point O. With a free base O is the present position of the
+/// base, which avoids cancellation far from the world's origin.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// X_OB of every body; O is the world's origin, or the base's present position if `at_base` and the base is free.

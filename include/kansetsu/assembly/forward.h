@@ -7,10 +7,10 @@
 namespace kansetsu {
 
 /// Forward dynamics of a chain of 1-DOF joints by segments: each lane of a register and each thread eliminates a stretch of
-/// links, the stretches are then put together. docs/theory/assembly.md. For chains of hundreds of links on few processors.
+/// links, the stretches are then joined. docs/theory/assembly.md. For chains of hundreds of links on few processors.
 class SegmentDynamics {
  public:
-  /// Throws Error if the model is not such a chain. @param segments  0: as many as threads and lanes ask for
+  /// Throws Error if the model is not such a chain. @param segments  0: one per thread and lane
   explicit SegmentDynamics(const Model& model, int threads = 1, int segments = 0);
 
   /// Why a model is not such a chain (branches, gears, rotors, joints of several coordinates, massless links, too few links for
@@ -28,8 +28,8 @@ class SegmentDynamics {
 
 enum class ForwardMethod { kAuto, kAba, kSegments, kSerialAssembly, kAssembly };
 
-/// v̇ by the method that is fastest for the figure's structure and size and for the threads at hand, by measured
-/// times per link and a model of threads (docs/theory/assembly.md); or by the one that is asked for.
+/// v̇ by the fastest method for the figure's structure and size and the number of threads, according to measured
+/// times per link and a model of threads (docs/theory/assembly.md); or by a given method.
 class AutoForwardDynamics {
  public:
   explicit AutoForwardDynamics(const Model& model, int threads = 1, ForwardMethod method = ForwardMethod::kAuto);
@@ -42,7 +42,7 @@ class AutoForwardDynamics {
   Owner<Impl> impl_;
 };
 
-/// What AutoForwardDynamics picks.
+/// The choice of AutoForwardDynamics.
 ForwardMethod choose_forward_method(const Model& model, int threads);
 
 }  // namespace kansetsu

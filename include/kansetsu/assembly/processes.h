@@ -7,14 +7,14 @@
 #include "kansetsu/assembly/assembly.h"
 #include "kansetsu/base/owner.h"
 
-/// Forward dynamics of a figure shared out among processes: each has a piece of its links, and only inertias and wrenches at their
+/// Forward dynamics of a figure distributed over processes: each has a piece of its links, and only inertias and wrenches at their
 /// interfaces are exchanged. [Yama01]; docs/theory/assembly.md.
 namespace kansetsu {
 
-/// How processes talk. With MPI: all_gather is MPI_Allgather.
+/// Communication of processes. With MPI, all_gather is MPI_Allgather.
 struct ProcessGroup {
   int rank = 0, size = 1;
-  /// The numbers of every process, one after the other; all call it equally often, with equally many. May be empty if size is 1.
+  /// Gathers the numbers of every process in rank order; all call it equally often, with equally many. May be empty if size is 1.
   std::function<void(std::span<const double> mine, std::span<double> all)> all_gather{};
 };
 
@@ -24,24 +24,24 @@ struct ProcessOptions {
 };
 
 /// One process's piece of a tree, with or without loops. Pieces are connected and as equal as the tree allows; they are cut at
-/// revolute and prismatic joints between links with mass that no gear spans. Within a piece everything goes that Assembly takes.
+/// revolute and prismatic joints between links with mass that no gear spans. A piece may contain everything that Assembly supports.
 class AssemblyProcess {
  public:
-  /// All processes give the same model and closures. Throws Error, the same in each, if the model does not suit or has too few
+  /// All processes pass the same model and closures. Throws Error, the same in each, if the model is not supported or has too few
   /// joints where it can be cut.
   AssemblyProcess(const Model& model, ProcessGroup group, const ProcessOptions& options = {});
 
-  /// Why a model cannot be shared out, or none.
+  /// Why a model cannot be distributed, or none.
   static std::optional<std::string> unsupported(const Model& model);
-  /// Among how many processes it can be.
+  /// The largest number of processes for a model.
   static int most_processes(const Model& model);
 
   int links() const;                        ///< of its piece
-  const std::vector<int>& columns() const;  ///< of v, ascending: those that solve() writes
+  const std::vector<int>& columns() const;  ///< of v, ascending, that solve() writes
 
-  /// State and torques of the whole figure, of which a process reads its own; all processes call it. Writes its columns of vdot.
+  /// State and torques of the whole figure, of which a process reads its part; all processes call it. Writes columns() of vdot.
   Status solve(const State& state, const VectorRef& tau, Eigen::Ref<Eigen::VectorXd> vdot);
-  /// Numbers that a process sends in a solve.
+  /// Count of numbers that a process sends in a solve.
   int exchanged() const;
 
  private:

@@ -33,7 +33,7 @@ std::string to_string(const std::vector<Diagnostic>& diagnostics);
 bool has_errors(const std::vector<Diagnostic>& diagnostics);
 /// Whether some of the model was left out.
 bool is_partial(const std::vector<Diagnostic>& diagnostics);
-/// "read, but not the whole model: …" with what is left out, each once; empty if nothing is.
+/// "read, but not the whole model: …" with every omitted feature once; empty if there is none.
 std::string partial_summary(const std::vector<Diagnostic>& diagnostics);
 
 /// Value plus all diagnostics; there is no value if and only if an error was reported.

@@ -14,8 +14,8 @@ auto& held(const Pointer& pointer) {
   return *pointer;
 }
 
-/// The hidden part of a movable class: as std::unique_ptr, but use after a move throws Error, and its type has to be complete only
-/// where it is made: who holds it needs no destructor and no moves of his own.
+/// The implementation object of a movable class: like std::unique_ptr, but use after a move throws Error, and its type must be complete
+/// only where it is created, so that the owning class needs no destructor and no move operations.
 template <class T>
 class Owner {
  public:

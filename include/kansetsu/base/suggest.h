@@ -16,8 +16,8 @@ class NameHints {
  public:
   static constexpr std::size_t kMostComparisons =
       200'000;  ///< two seconds in the worst case, long names that are all alike
-  /// @param size   how many names are known
-  /// @param known  makes their list, if there is to be a hint
+  /// @param size   number of known names
+  /// @param known  makes their list; called only if a hint is given
   std::string nearest(std::string_view name, std::size_t size, const std::function<std::vector<std::string>()>& known);
 
  private:

@@ -7,19 +7,19 @@
 #include "kansetsu/base/owner.h"
 #include "kansetsu/kinematics/jacobian.h"
 
-/// Many states at once. Arrays go in and out as users of NumPy hold them, one row per state; inside, as many states as a
-/// register holds numbers go through the kernels side by side, and blocks of states are shared out among threads.
+/// Many states at once. Arrays have one row per state, as in NumPy; inside, the lanes of a register hold the numbers of
+/// several states, and blocks of states are distributed over threads.
 ///
 ///     batch::Batch<double> batch(model, {.threads = 4});  // memory and threads, once
 ///     batch.aba(count, q, v, tau, vdot);                  // q: count × nq, the others count × nv; never allocates
 ///
-/// A state's result depends on nothing but that state: not on its place, the count or the number of threads. In double
-/// it is the result of the function of the same name for one state, within 1e-12 of the result's largest number (M⁻¹ and
+/// A state's result depends on that state alone: not on its row, the count or the number of threads. In double
+/// it agrees with the function of the same name for one state within 1e-12 of the result's largest number (M⁻¹ and
 /// derivatives of forward dynamics: as far as the condition of M allows).
 namespace kansetsu::batch {
 
-/// One row of numbers per state. Row i begins at data + i·stride, its numbers lie side by side; matrices in a row are
-/// row-major. Made from a pointer it is contiguous. An input of stride 0 gives all states the same row.
+/// One row of numbers per state. Row i begins at data + i·stride and is contiguous; matrices in a row are
+/// row-major. Made from a pointer, rows follow each other. An input of stride 0 gives all states the same row.
 template <class T>
 struct Rows {
   static constexpr std::ptrdiff_t kContiguous = std::numeric_limits<std::ptrdiff_t>::min();
@@ -37,8 +37,8 @@ struct Rows {
   }
 };
 
-/// What happens on a number that is not finite (NaN, ∞) in an input, and on a quaternion that is no rotation (is_rotation()), as one
-/// of zeros. Other states are not affected.
+/// The reaction to a number that is not finite (NaN, ∞) in an input, and to a quaternion that is not a rotation (is_rotation()), such as
+/// zero. Other states are not affected.
 enum class NonFinite {
   kThrow,  ///< an Error that names the first such state, after all states have been computed
   kAllow,  ///< no check; that state's result is not finite either
@@ -47,7 +47,7 @@ enum class NonFinite {
 struct Options {
   int threads = 0;  ///< the caller's included; 0: as many as there are cores
   NonFinite non_finite = NonFinite::kThrow;
-  /// Deepest tree, in joints from the base, whose forward dynamics Batch<float> takes on; beyond, the mass matrix of a
+  /// Deepest tree, in joints from the base, for which Batch<float> computes forward dynamics; beyond, the mass matrix of a
   /// stretched chain is singular to single precision. See docs/theory/single_precision.md.
   int single_depth = 32;
 };
@@ -55,15 +55,15 @@ struct Options {
 /// Optional inputs of dynamics in addition to the state.
 template <class Real>
 struct Extras {
-  /// 6 per link: [τ; f] at the link's origin, in world axes, as ExternalForces. Left out: none.
+  /// 6 per link: [τ; f] at the link's origin, in world axes, as ExternalForces. Default: none.
   Rows<const Real> wrenches{};
   /// 10 per link, in the order of inertial_parameters(): [m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in the link's
-  /// frame. Left out: those of the model. Links that have none in the model must keep none (all ten zero).
+  /// frame. Default: those of the model. Links without inertia in the model must have none here (all ten zero).
   Rows<const Real> inertias{};
 };
 
 /// Functions of many states of one model. Real is double or float.
-/// Every function takes the number of states first and what it writes last. It throws Error if the count is negative, a
+/// Every function takes the number of states first and its outputs last. It throws Error if the count is negative, a
 /// pointer is null or rows overlap. Results may overwrite inputs of the same rows. One call at a time: a Batch holds
 /// scratch memory.
 template <class Real>
@@ -91,8 +91,8 @@ class Batch {
   /// Mass matrix. @param M  out, nv × nv, both triangles   @param inertias  as in Extras
   void crba(std::ptrdiff_t count, In q, Out M, In inertias = {});
   /// Forward dynamics. @param vdot  out, nv
-  /// @param singular  out, nv, may be left out: non-zero where nothing resists a coordinate; its v̇ is zero then
-  /// @return  whether some v̇ is exactly zero, which few others are: if not, no state is singular
+  /// @param singular  out, nv, may be left out: non-zero where the projected inertia of a coordinate vanishes; its v̇ is zero
+  /// @return  whether some v̇ is exactly zero; if not, no state is singular
   bool aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras = {}, Out singular = {});
   /// M⁻¹. @param out  nv × nv
   void mass_matrix_inverse(std::ptrdiff_t count, In q, Out out);

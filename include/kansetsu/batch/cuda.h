@@ -16,9 +16,9 @@ using Stream = CUstream_st*;
 
 /// Numbers of many states: number f of state s is data[s·state_stride + f·field_stride].
 ///
-/// Two layouts are common: rows, one state after the other, as NumPy and PyTorch have it; and fields, one number of all
-/// states after the other, which a device reads fastest. Rows, and any other strides, are turned into fields on the way.
-/// Where numbers are only read, a state_stride of 0 gives all states the same ones. Matrices are stored row by row: entry (i, j) is number
+/// Two layouts are common: rows, one state after the other, as in NumPy and PyTorch; and fields, one number of all
+/// states after the other, which a device reads fastest. Rows, and any other strides, are first transposed into fields.
+/// For inputs, a state_stride of 0 gives all states the same numbers. Matrices are stored row by row: entry (i, j) is number
 /// i·nv + j.
 template <class Real>
 struct Array {
@@ -39,19 +39,19 @@ struct Array {
   }
 };
 
-/// How threads share the work of aba() and aba_derivatives().
+/// The distribution of the work of aba() and aba_derivatives() over threads.
 enum class Mapping {
-  kMeasured,  ///< what has been measured to be fastest for that many states
+  kMeasured,  ///< the fastest for that many states, by measurement
   kState,     ///< one thread per state wherever possible
-  kLimb,      ///< four threads per state, for limbs side by side, if the model has any
+  kLimb,      ///< four threads per state, one per limb, if the model has limbs of equal structure
 };
 
 struct Options {
   int device = -1;  ///< −1: the current one
-  /// Most states at a time of a call that needs memory in between: for numbers in other order than fields, and for
-  /// derivatives of forward dynamics. Device memory follows from it.
+  /// Largest number of states at a time in calls that need intermediate memory: for layouts other than fields, and for
+  /// derivatives of forward dynamics. It determines the device memory.
   std::ptrdiff_t chunk = 1 << 17;
-  /// How launches are cut; 0: a choice that has been measured. See docs/guide/gpu.md.
+  /// Launch configuration; 0: a measured default. See docs/guide/gpu.md.
   int threads_per_block = 0;
   int blocks_per_multiprocessor = 0;
   int states_per_block = 0;  ///< most, where a block of threads works on the matrices of several states
@@ -59,8 +59,8 @@ struct Options {
 };
 
 /// A model on a device. Functions are those of the same name for one state, see kinematics.h, dynamics.h and derivatives.h;
-/// they take pointers to device memory, put their work into the stream and return: no allocation, no synchronisation, so
-/// that a graph can capture them. Arguments are checked, and errors of CUDA are reported, as Error.
+/// they take pointers to device memory, enqueue their work in the stream and return: no allocation, no synchronisation, so
+/// that a graph can capture them. Wrong arguments and errors of CUDA throw Error.
 ///
 /// One Batch has one set of buffers: use it in one stream at a time, and a second one for a second stream.
 /// Real is float or double. Results differ from the CPU's in rounding only.
@@ -97,8 +97,8 @@ extern template class Batch<float>;
 extern template class Batch<double>;
 
 /// The same between arrays in host memory: copies in, computes, copies out, in chunks whose copies and computations overlap.
-/// Rows only, tightly packed. Calls return when the results are there. Pageable memory goes through pinned buffers of the
-/// object's own; pinned memory (cudaMallocHost, cudaHostRegister) is copied directly, which is several times faster.
+/// Rows only, tightly packed. Calls return when the results are complete. Pageable memory is copied through pinned buffers of
+/// the object; pinned memory (cudaMallocHost, cudaHostRegister) is copied directly, which is several times faster.
 template <class Real>
 class HostBatch {
  public:
@@ -122,7 +122,7 @@ class HostBatch {
 extern template class HostBatch<float>;
 extern template class HostBatch<double>;
 
-/// Devices that can run this, 0 if there is no driver.
+/// Number of usable devices, 0 if there is no driver.
 int device_count();
 
 }  // namespace kansetsu::batch::cuda

@@ -9,8 +9,8 @@
 #include "kansetsu/batch/cuda.h"
 
 /// Tensors of PyTorch, CuPy, JAX and NumPy as arrays of a batch, without a copy: DLPack, ABI version 1.
-/// https://dmlc.github.io/dlpack. The declarations here are the part of its ABI that is read; <dlpack/dlpack.h> is not needed,
-/// and where a program includes it, its DLTensor is taken as well.
+/// https://dmlc.github.io/dlpack. The declarations here are the part of its ABI that is used; <dlpack/dlpack.h> is not needed,
+/// but its DLTensor is accepted, too.
 namespace kansetsu::batch::dlpack {
 
 inline constexpr int kMajorVersion = 1;

@@ -6,8 +6,8 @@
 
 namespace kansetsu {
 
-/// Dynamics of one model as C++ source that needs nothing but a compiler: the kernels run once, on numbers that record each
-/// operation, and what remains after folding the model's constants is written out.
+/// Dynamics of one model as C++ source that needs only a compiler: the kernels run once, on numbers that record each
+/// operation, and the operations that remain after folding the model's constants are written out.
 struct CompiledModel {
   std::string name;  ///< of the namespace and the file
   std::string text;  ///< of the file

@@ -2,8 +2,8 @@
 
 #include "kansetsu/dynamics/dynamics.h"
 
-/// Analytic derivatives. By q means in the tangent space: integrate(q, δ) at δ = 0, so the base and balls are turned about
-/// and moved along their own axes.
+/// Analytic derivatives. Derivatives by q are in the tangent space: of integrate(q, δ) at δ = 0, so the base and balls rotate about
+/// and move along their own axes.
 namespace kansetsu {
 
 struct RneaDerivatives {
@@ -16,7 +16,7 @@ void rnea_derivatives(const Model& model, const State& state, const VectorRef& v
 
 struct AbaDerivatives {
   explicit AbaDerivatives(const Model& model);
-  AbaResult forward;       ///< the value itself
+  AbaResult forward;       ///< v̇ itself
   Eigen::MatrixXd dq, dv;  ///< ∂v̇/∂q, ∂v̇/∂v
   Eigen::MatrixXd dtau;    ///< ∂v̇/∂τ = M⁻¹
 };

@@ -7,7 +7,7 @@
 /// All functions throw Error if a vector has the wrong size. The forms with a Workspace never allocate.
 namespace kansetsu {
 
-/// Wrenches on links: [τ; f] at each link's origin, in world axes. They keep their axes and move with the links.
+/// Wrenches on links: [τ; f] at each link's origin, in world axes. The origins move with the links, the axes do not turn.
 class ExternalForces {
  public:
   explicit ExternalForces(const Model& model);
@@ -20,7 +20,7 @@ class ExternalForces {
   std::vector<Force<>> wrenches_;
 };
 
-/// kNotFinite: the result is not, because the state, the torques or the forces were not, or a quaternion was zero.
+/// kNotFinite: the result is not finite, because the state, the torques or the forces are not, or a quaternion is zero.
 enum class Status { kOk, kSingular, kNotFinite };
 
 /// Inverse dynamics, τ = M·v̇ + c − Jᵀ·f, by the recursive Newton–Euler algorithm. @param tau  out, size nv
@@ -28,7 +28,7 @@ void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspa
           Eigen::Ref<Eigen::VectorXd> tau, const ExternalForces* external = nullptr);
 Eigen::VectorXd rnea(const Model& model, const State& state, const VectorRef& vdot,
                      const ExternalForces* external = nullptr);
-/// c(q, v): the torque that holds v̇ = 0.
+/// c(q, v): the torque for v̇ = 0.
 void bias(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::VectorXd> out);
 Eigen::VectorXd bias(const Model& model, const State& state);
 /// The torque that holds the configuration at rest: gravity compensation.
@@ -51,7 +51,7 @@ struct SparseMassMatrix {
  private:
   friend void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out);
   friend const std::vector<int>& slots_of(const SparseMassMatrix& matrix);
-  std::vector<int> slot_;  ///< where the n-th entry that the algorithm computes goes
+  std::vector<int> slot_;  ///< index in `value` of the n-th entry that the algorithm computes
   const Tree* tree_;       ///< identity of the model it was made for
 };
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out);
@@ -60,26 +60,26 @@ struct AbaResult {
   explicit AbaResult(const Model& model);
   Eigen::VectorXd vdot;
   Status status = Status::kOk;
-  /// Per coordinate: non-zero where nothing resists it, so that v̇ is not determined; vdot is zero there.
+  /// Per coordinate: non-zero where its projected inertia vanishes, so that v̇ is not determined; vdot is zero there.
   Eigen::VectorXd singular;
 };
 /// Forward dynamics by the articulated-body algorithm: v̇ for given τ, gears exact, O(n). @param tau  size nv
 void aba(const Model& model, const State& state, const VectorRef& tau, Workspace& work, AbaResult& out,
          const ExternalForces* external = nullptr);
 AbaResult aba(const Model& model, const State& state, const VectorRef& tau, const ExternalForces* external = nullptr);
-/// Names of the joints that a result calls singular, e.g. for a message.
+/// Names of the joints with singular coordinates, e.g. for a message.
 std::vector<std::string> singular_joints(const Model& model, const Eigen::VectorXd& singular);
 
 /// M⁻¹·x in O(n), without M.
 void solve_mass_matrix(const Model& model, const VectorRef& q, const VectorRef& x, Workspace& work, AbaResult& out);
 
-/// What the joints carry. Everything in the frame of the child link.
+/// Wrenches and torques of the joints, in the frame of the child link.
 struct Reactions {
   explicit Reactions(const Model& model);
-  /// Per link: the whole wrench that its parent exerts on it through the joint; for the root, what the world exerts.
+  /// Per link: the whole wrench that its parent exerts on it through the joint; for the root, that of the world.
   std::vector<Force<>> wrench;
   /// Per joint coordinate (joint by joint, dependent ones included): the torque the joint must deliver, i.e. Sᵀ·wrench plus
-  /// what turns its rotor. For a geared joint this is what its gear transmits, if no motor sits there.
+  /// the torque of its rotor. For a geared joint without a motor this is the torque that its gear transmits.
   Eigen::VectorXd torque;
   std::vector<int> torque_start;  ///< first coordinate of each joint in `torque`
 };

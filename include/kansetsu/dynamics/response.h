@@ -8,8 +8,8 @@ namespace kansetsu {
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
 /// Response of a mechanism to forces: the inverse inertia between any two bodies of a tree, gears included, without the mass matrix.
-/// [Tazz13] §2.8, docs/theory/response.md. Made once from a model; update() factorises a posture, after that every query is a
-/// walk along the paths of the links involved and never allocates. Queries use scratch memory of the object: one per thread.
+/// [Tazz13] §2.8, docs/theory/response.md. Made once from a model; update() factorises a posture, after that a query costs one pass
+/// along the paths of its links and never allocates. Queries use scratch memory of the object: one per thread.
 class Response {
  public:
   explicit Response(const Model& model);
@@ -38,7 +38,7 @@ class Response {
     std::vector<Matrix6> X;                                   ///< per member: motion transform parent → member
     std::vector<Matrix6> T;                                   ///< per member: propagation of the parent's acceleration
     std::vector<Matrix6> S;                                   ///< per pair a·n + b: J_a·D⁻¹·J_bᵀ
-    std::vector<Matrix6> Theta;  ///< per pair a·n + b: Θ_ab; −Θ_aa is the inertia that member a shows
+    std::vector<Matrix6> Theta;  ///< per pair a·n + b: Θ_ab; −Θ_aa: acceleration of member a per wrench on it
   };
   std::vector<Group> groups() const;  ///< base to tips; allocates
   Matrix6 base_theta() const;         ///< Θ of the root link: −P̂⁻¹ with a free base, zero with a fixed one

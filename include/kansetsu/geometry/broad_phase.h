@@ -38,10 +38,10 @@ class BroadPhase {
   void exclude_shapes(int a, int b);
   /// Bodies of one family never meet, however many there are. A body is of one family; negative: of none.
   void set_family(int body, int family);
-  /// Takes an exclusion back; nothing if there is none.
+  /// Removes an exclusion; does nothing if there is none.
   void include_bodies(int a, int b);
   void include_shapes(int a, int b);
-  /// These two meet whatever groups and exclusions say, unless they belong to one body.
+  /// These two meet regardless of groups and exclusions, unless they belong to one body.
   void always_include_shapes(int a, int b);
   void clear();
 
@@ -50,13 +50,13 @@ class BroadPhase {
   int size() const { return int(shapes_.size()); }
   int body(int shape) const { return shapes_[std::size_t(shape)].body; }
 
-  /// Finds all pairs for these boxes, one per shape, already grown by the margin that is wanted. A box with a NaN, or whose
-  /// lower limit is above its upper one, meets nothing. Throws Error if the number of boxes is not size(), and where more than
-  /// kMostPairs meet: their contacts would take gigabytes, and a file of a few kilobytes can put everything into one place. No
+  /// Finds all pairs for these boxes, one per shape, which include the desired margin. A box with a NaN, or whose
+  /// lower limit is above its upper one, meets nothing. Throws Error if the number of boxes is not size(), or if more than
+  /// kMostPairs meet: their contacts would take gigabytes, and a file of a few kilobytes can place all shapes at one point. No
   /// allocation once it has run with as many shapes and pairs.
   void update(std::span<const Aabb> boxes);
 
-  /// Of the last update, sorted: the same for the same boxes, whatever came before.
+  /// Of the last update, sorted: the same for the same boxes, regardless of earlier updates.
   std::span<const ShapePair> pairs() const { return pairs_; }
 
  private:

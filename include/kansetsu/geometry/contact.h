@@ -6,8 +6,8 @@
 
 #include "kansetsu/geometry/geometry.h"
 
-/// Where two shapes touch, or nearly do: contact patches with identity. What each pair of shapes returns, and what the
-/// numbers mean at the borders of the cases, is in docs/theory/collision.md.
+/// Contact patches of two shapes that touch or nearly do, with features that identify them. The result for each pair of
+/// shapes, and the numbers in limit cases, are in docs/theory/collision.md.
 namespace kansetsu {
 
 inline constexpr int kMaxManifoldPoints = 8;
@@ -32,19 +32,19 @@ struct Manifold {
   std::span<const ContactPoint> used() const { return {points, std::size_t(count)}; }
 };
 
-/// Where collide() puts manifolds: memory of the caller, fixed in size. What does not fit replaces the shallowest entry of
-/// the same call if that is shallower, and is counted.
+/// The output of collide(): memory of the caller, fixed in size. A manifold that does not fit replaces the shallowest entry of
+/// the same call if that is shallower; dropped manifolds are counted.
 class ManifoldList {
  public:
   explicit ManifoldList(std::span<Manifold> memory) : memory_(memory) {}
 
   int size() const { return size_; }
   int capacity() const { return int(memory_.size()); }
-  int dropped() const { return dropped_; }  ///< manifolds that found no room since clear()
+  int dropped() const { return dropped_; }  ///< manifolds that did not fit since clear()
   Manifold& operator[](int i) { return memory_[std::size_t(i)]; }
   const Manifold& operator[](int i) const { return memory_[std::size_t(i)]; }
   void clear() { size_ = dropped_ = 0; }
-  /// Appends a copy; `first` is the entry from which on one may be replaced if all room is taken.
+  /// Appends a copy; if the memory is full, an entry from `first` on may be replaced.
   void push(const Manifold& manifold, int first);
 
  private:
@@ -56,7 +56,7 @@ class ManifoldList {
 /// a pose is not finite. Of a height field or mesh, the manifold with the deepest point. Never allocates.
 ///
 /// collide(B, A) gives the same points with the opposite normal, order and swapped features.
-/// @param margin  ≥ 0: how far apart surfaces are still reported [m]
+/// @param margin  ≥ 0: largest gap that is reported [m]
 bool collide(const Geometry& A, const Transform<>& X_WA, const Geometry& B, const Transform<>& X_WB, double margin,
              Manifold& out);
 

@@ -8,24 +8,24 @@
 
 #include "kansetsu/geometry/contact.h"
 
-/// The same contact from step to step.
+/// Identity of contacts from step to step.
 namespace kansetsu {
 
-/// What a contact is between: two shapes, and the piece of them (Manifold::part).
+/// The key of a contact: two shapes, and the part of them (Manifold::part).
 struct PairKey {
   int a = 0, b = 0;
   std::uint32_t part = 0;
   friend auto operator<=>(const PairKey&, const PairKey&) = default;
 };
 
-/// Stays with a contact while it lives. A slot is used again after its contact has ended, with another generation.
+/// Identifies a contact while it exists. A slot is reused after its contact has ended, with another generation.
 struct ContactId {
   int slot = -1;
   std::uint32_t generation = 0;
   friend bool operator==(const ContactId&, const ContactId&) = default;
 };
 
-/// What a contact of this step has to do with the last one.
+/// The relation of a contact of this step to the last step.
 struct ContactMatch {
   ContactId id;
   int age = 0;        ///< steps it has lasted: 0 if it is new
@@ -37,8 +37,8 @@ struct ContactMatch {
 /// Remembers the manifolds of the last step and finds them again: points first by their feature, then by their distance.
 /// A plain value: copy it to save it.
 ///
-/// Whoever wants to carry numbers along (forces for a warm start, slip states) keeps them in an array indexed by slot, which
-/// stays valid while the contact lives, or uses carry() on what it stored by manifold and point.
+/// Data of contacts (forces for a warm start, slip states) can be stored in an array indexed by slot, which stays valid while
+/// the contact exists, or stored by manifold and point and moved by carry().
 class ContactCache {
  public:
   /// Points further apart than this from step to step are not the same point unless their feature is [m].
@@ -50,16 +50,16 @@ class ContactCache {
 
   /// One per manifold of the last update.
   std::span<const ContactMatch> matches() const { return matches_; }
-  /// What the contacts of the last update were between, and the features of their points.
+  /// Keys of the contacts of the last update, and the features of their points.
   int size() const { return int(now_.size()); }
   const PairKey& key(int i) const { return now_[std::size_t(i)].key; }
   ContactId id(int i) const { return now_[std::size_t(i)].id; }
   std::span<const std::uint32_t> features(int i) const {
     return {now_[std::size_t(i)].features.data(), std::size_t(now_[std::size_t(i)].count)};
   }
-  /// As if update() had found contact i so many times more, with the same features, at last at these points.
+  /// As if update() had found contact i `times` more times, with the same features, the last time at these points.
   void repeat(int i, int times, std::span<const Vec3<>> p_W);
-  /// Contacts of the step before that are no more.
+  /// Contacts of the step before that no longer exist.
   std::span<const ContactId> ended() const { return ended_; }
   /// 1 + the highest slot ever in use.
   int slots() const { return int(generations_.size()); }

@@ -34,13 +34,13 @@ struct HullData;
 struct HeightFieldData;
 struct MeshData;
 
-/// The collision form of a Shape: made once, immutable, cheap to copy and safe to share between threads. Making it may
-/// allocate and costs O(n log n) for hulls and meshes; using it never allocates.
+/// A Shape prepared for collisions: made once, immutable, cheap to copy and safe to share between threads. Construction may
+/// allocate and costs O(n log n) for hulls and meshes; queries never allocate.
 class Geometry {
  public:
-  /// Throws Error, with the values, where a size is negative or not finite, a hull has no vertex, a height field's grid and
-  /// its heights disagree, a triangle names a vertex that is not there, or a Mesh is only a reference: io::load_mesh reads
-  /// it. Sizes of zero are legal: a box of zero height is a rectangle.
+  /// Throws Error, with the values, if a size is negative or not finite, a hull has no vertex, a height field's grid and
+  /// its heights disagree, a triangle refers to a missing vertex, or a Mesh is only a reference, which io::load_mesh loads.
+  /// Sizes of zero are legal: a box of zero height is a rectangle.
   explicit Geometry(const Shape& shape);
 
   ShapeKind kind() const { return kind_; }

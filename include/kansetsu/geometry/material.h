@@ -4,15 +4,15 @@
 
 #include "kansetsu/base/id.h"
 
-/// What surfaces are made of, as far as contact is concerned.
+/// Contact properties of surfaces.
 namespace kansetsu {
 
 struct ContactMaterial {
-  double mu_s = 0.8;          ///< friction of what is at rest
-  double mu_d = 0.8;          ///< friction of what slides, mu_s at most
+  double mu_s = 0.8;          ///< static friction
+  double mu_d = 0.8;          ///< dynamic friction, mu_s at most
   double restitution = 0;     ///< 0…1
   double spin_radius = 0;     ///< radius of the patch that resists spin where the contact is a point [m]
-  double rolling_radius = 0;  ///< lever of the moment that resists rolling: as far the pressure moves ahead [m]
+  double rolling_radius = 0;  ///< lever of the moment that resists rolling: how far the pressure moves ahead [m]
   double clearance = 0;       ///< shapes touch when they are this far apart [m]
   friend bool operator==(const ContactMaterial&, const ContactMaterial&) = default;
 };
@@ -29,10 +29,10 @@ struct CombineRules {
   CombineRule rolling_radius = CombineRule::kMaximum;
 };
 
-/// Clearances add up, whatever the rules.
+/// Clearances add up for all rules.
 ContactMaterial combine(const ContactMaterial& a, const ContactMaterial& b, const CombineRules& rules = {});
 
-/// The materials of a world and, worked out beforehand, those of all pairs. Material 0 is always there: the default.
+/// The materials of a world and, precomputed, those of all pairs. Material 0 always exists: the default.
 class MaterialTable {
  public:
   explicit MaterialTable(const CombineRules& rules = {});
@@ -40,7 +40,7 @@ class MaterialTable {
   /// Throws Error unless all numbers are finite and ≥ 0, mu_d ≤ mu_s and restitution ≤ 1.
   MaterialId add(ContactMaterial material);
   void set(MaterialId id, const ContactMaterial& material);
-  /// In place of what the rules say, in both orders; a pair of a material with itself is a pair like others.
+  /// Overrides the rules for a pair, in both orders; a material may be paired with itself.
   void set_pair(MaterialId a, MaterialId b, const ContactMaterial& material);
 
   int size() const { return int(materials_.size()); }

@@ -14,7 +14,7 @@ struct Distance {
 };
 
 /// Signed distance of any two shapes. Two planes are infinitely deep in each other unless they face each other. Between
-/// two non-convex shapes, and from one to what lies deep inside it, the depth is that of the deepest pair of their pieces.
+/// two non-convex shapes, and between one and a shape deep inside it, the depth is that of the deepest pair of their pieces.
 /// Never allocates.
 Distance signed_distance(const Geometry& A, const Transform<>& X_WA, const Geometry& B, const Transform<>& X_WB);
 

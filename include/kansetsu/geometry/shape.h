@@ -13,7 +13,7 @@
 /// capsule is that of its cylindrical part.
 namespace kansetsu {
 
-/// Of planes and of limits that are none.
+/// The extent of planes, and absent limits.
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Sphere {

@@ -6,8 +6,8 @@
 
 namespace kansetsu {
 
-/// Whether a height field has as many heights as its grid, and triangles name vertices that are there: what is wrong, or nothing.
-/// Whoever goes through the data of a shape of unknown origin asks this first.
+/// Checks that a height field has as many heights as its grid, and that triangles refer to existing vertices: the problem, or none.
+/// To be called before iterating over the data of a shape of unknown origin.
 std::string surface_problem(const Shape& shape);
 
 }  // namespace kansetsu

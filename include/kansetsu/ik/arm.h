@@ -28,16 +28,16 @@ struct ArmReport {
 /// Up to 8 hinges and slides, none of them geared, on a fixed base. One call at a time.
 class ArmSolver {
  public:
-  /// Throws Error where problem() has something to say.
+  /// Throws Error if problem() returns a reason.
   ArmSolver(const Model& model, const FrameOn& frame, const ArmOptions& options = {});
 
-  /// Why this frame is not carried by such an arm; nothing if it is. Solver takes all others.
+  /// Why this frame is not carried by such an arm; none if it is. Solver supports all others.
   static std::optional<std::string> problem(const Model& model, const FrameOn& frame);
 
-  /// @param q  nq: where to start, then the solution, or the nearest configuration found; joints elsewhere stay
+  /// @param q  nq: the start in; the solution, or the nearest configuration found, out; other joints do not change
   ArmReport solve(const Transform<>& X_WF, Eigen::Ref<Eigen::VectorXd> q);
 
-  /// Many targets. A target's result depends on nothing but itself and its start: it is that of the form for one.
+  /// Many targets. A target's result depends only on itself and its start, and is the same as that of the form for one.
   /// @param X_WF  12 per target: R row by row, p   @param q  nq per target: starts in, solutions out
   void solve(std::ptrdiff_t count, const double* X_WF, double* q, ArmReport* reports);
 

@@ -3,7 +3,7 @@
 #include "kansetsu/base/owner.h"
 #include "kansetsu/ik/solver.h"
 
-/// One step of control: the velocity q̇ that serves the tasks best, by a quadratic program, for loops of 1 kHz and more.
+/// One step of control: the velocity q̇ that is best for the tasks, by a quadratic program, for loops of 1 kHz and more.
 namespace kansetsu::ik {
 
 struct StepOptions {

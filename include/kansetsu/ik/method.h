@@ -7,8 +7,8 @@
 #include "kansetsu/ik/task.h"
 #include "kansetsu/spatial/euler.h"
 
-/// In which three numbers inverse kinematics writes a rotation: that of a ball joint, of the free base, and of a frame that is
-/// to be turned. Where two methods differ and why the first is the default: docs/theory/ik.md §6.
+/// The parametrisation of rotations in inverse kinematics: of ball joints, of the free base, and of frames in orientation
+/// tasks. Differences of the methods, and why the first is the default: docs/theory/ik.md §6.
 namespace kansetsu::ik {
 
 inline constexpr Method kMethods[] = {Method::kTangent, Method::kLogQuaternion, Method::kEuler};
@@ -20,16 +20,16 @@ struct RotationNumbers {
   Method method = Method::kTangent;
   EulerOrder order = EulerOrder::kZYX;
 
-  /// x of R; zero for tangents, which are counted from R. @param near  where several mean R, the nearest to these
+  /// x of R; zero for tangents, which are relative to R. @param near  if several x represent R, the nearest to these
   Vec3<> of(const Mat3<>& R, const Vec3<>& near = {}) const;
-  /// The rotation of x. @param from  what tangents are counted from
+  /// The rotation of x. @param from  the rotation to which tangents are relative
   Mat3<> rotation(const Vec3<>& x, const Mat3<>& from) const;
   /// G with ω = G·ẋ, ω in axes of the turned frame. Singular where the numbers are.
   Mat3<> rate_matrix(const Vec3<>& x) const;
 };
 
-/// All velocity coordinates of a model as a method has them: v = G(q)·ẏ. Differs from v at balls with quaternions and at the
-/// free base; hinges, slides and ZYX angles are their own numbers.
+/// All velocity coordinates of a model in the parameters of a method: v = G(q)·ẏ. Differs from v at balls with quaternions and at
+/// the free base; the coordinates of hinges, slides and ZYX balls are the same in all methods.
 class MethodCoordinates {
  public:
   MethodCoordinates(const Model& model, const RotationNumbers& numbers);

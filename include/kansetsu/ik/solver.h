@@ -18,7 +18,7 @@ namespace kansetsu::ik {
 struct TaskOptions {
   int level = 0;            ///< 0 first; a level never disturbs those before it. Below 0: constraints, e.g. loops
   double weight = 1;        ///< against the other tasks of its level
-  double tolerance = 1e-8;  ///< the task is met when its error is no longer than this [m, rad]
+  double tolerance = 1e-8;  ///< the task is met when the length of its error is at most this [m, rad]
   std::string name{};       ///< in reports; "task 0" and so on if empty
 };
 
@@ -34,7 +34,7 @@ struct Problem {
     items.push_back({std::move(task), std::move(options)});
     return *this;
   }
-  /// The loops of a figure as constraints: they close, or nothing is solved.
+  /// The loops of a figure as constraints: a solution closes them.
   Problem& add_loops(const Model& model, const std::vector<LoopClosure>& loops);
 };
 
@@ -46,17 +46,17 @@ struct BallLimit {
 };
 
 struct Options {
-  Method method = Method::kTangent;           ///< numbers in which rotations are stepped, of joints and of tasks
+  Method method = Method::kTangent;           ///< parameters of rotations, of joints and of tasks
   EulerOrder euler_order = EulerOrder::kZYX;  ///< of kEuler
   bool limits = true;                         ///< keep the model's position limits
-  std::vector<BallLimit> ball_limits{};       ///< in place of those of the model
-  int iterations = 100;                       ///< most per start
-  int starts = 1;             ///< more: other starting points, where the first does not lead to a solution
+  std::vector<BallLimit> ball_limits{};       ///< replace those of the model
+  int iterations = 100;                       ///< limit per start
+  int starts = 1;             ///< above 1: further starting points if the first does not lead to a solution
   double largest_step = 0.5;  ///< of a coordinate in one iteration [rad, m]
   double damping = 0.05;      ///< relative to the squared error
   double still = 1e-11;       ///< a shorter step counts as converged [rad, m]
-  /// A shorter step is taken and is the last [rad, m]; errors in the report are those before it. Steps near a solution shrink at least
-  /// by the part that residuals are of the lengths between joints and targets: who follows markers needs none to see that.
+  /// A shorter step is the last one [rad, m]; errors in the report are those before it. Near a solution each step is shorter by at least the
+  /// ratio of the residuals to the distances between joints and targets, so that tracking markers needs no further step as a check.
   double last = 0;
   bool arms =
       true;  ///< a single pose task on an arm, by tangents, tries ArmSolver first: ten times as fast, but Report::errors stays empty
@@ -64,9 +64,9 @@ struct Options {
 
 enum class Status {
   kSolved,        ///< every task of the first level and all constraints are met, later levels as far as these allow
-  kLimitsActive,  ///< as near as the limits allow; without them it could go on
-  kUnreachable,   ///< as near as the mechanism reaches from where it began: report.distance says how near
-  kNotConverged,  ///< out of iterations while still coming nearer
+  kLimitsActive,  ///< as near as the limits allow; without them the error could decrease further
+  kUnreachable,   ///< as near as the mechanism reaches from its start; see report.distance
+  kNotConverged,  ///< out of iterations while the error still decreases
 };
 const char* to_string(Status status);
 
@@ -90,7 +90,7 @@ struct Report {
   bool solved() const { return status == Status::kSolved; }
 };
 
-/// Holds the memory for one problem on one model; one thread at a time. Targets may be changed between calls.
+/// Memory for one problem on one model; one thread at a time. Targets may be changed between calls.
 class Solver {
  public:
   Solver(const Model& model, Problem problem, Options options = {});
@@ -100,11 +100,11 @@ class Solver {
 
   /// From a configuration (quaternions are normalised; clamped to the limits first). Throws Error if it is not finite.
   Report solve(const VectorRef& start);
-  /// The same into a report that is used again: allocates nothing once it has been filled by the same solver.
+  /// The same with a reused report: does not allocate once the same solver has filled it.
   void solve(const VectorRef& start, Report& report);
 
-  /// Solutions that differ by more than `apart` in some coordinate, as many as are found from `starts` starting points, nearest
-  /// to the start first.
+  /// All solutions found from `starts` starting points that differ by more than `apart` in some coordinate, nearest to the start
+  /// first.
   std::vector<Report> solve_all(const VectorRef& start, int starts, double apart = 0.1);
 
  private:
@@ -115,7 +115,7 @@ class Solver {
 /// Options of follow(): a frame along a path of poses, without jumps between configurations.
 struct PathOptions {
   double largest_change = 0.2;  ///< of a coordinate between two poses [rad, m]
-  double finest = 1.0 / 64;     ///< parts of the way between two poses that are tried before giving up
+  double finest = 1.0 / 64;     ///< smallest part of the way between two poses that is tried
 };
 struct PathReport {
   std::vector<Eigen::VectorXd> q;  ///< one per pose that was reached

@@ -11,18 +11,18 @@
 #include "kansetsu/model/loop_closure.h"
 #include "kansetsu/spatial/euler.h"
 
-/// What inverse kinematics is asked for. A task measures an error e(q), zero where it is met; units are metres and radians.
+/// Tasks of inverse kinematics. A task measures an error e(q), zero where it is met; units are metres and radians.
 /// Definitions and Jacobians: docs/theory/ik.md §2.
 namespace kansetsu::ik {
 
-/// Numbers in which rotations are written; method.h says what they mean.
+/// Parametrisations of rotations, see method.h.
 enum class Method {
-  kTangent,        ///< a turn from the present rotation: R ← R·exp(x). No singularity
+  kTangent,        ///< a rotation relative to the present one: R ← R·exp(x). No singularity
   kLogQuaternion,  ///< u of R = exp(2u), half the rotation vector ([Tmps]). Not beyond a whole turn, |u| = π
   kEuler,          ///< three angles of one of twelve orders. Rates without bound at gimbal lock
 };
 
-/// A frame that a link carries: on the link itself, a named frame of the model, or a tool.
+/// A frame on a link: that of the link itself, a named frame of the model, or a tool.
 struct FrameOn {
   LinkId link{0};
   Transform<> X_LF{};
@@ -47,7 +47,7 @@ struct PoseTask {
   Vec3<> turn_weight{1, 1, 1};  ///< axes of the target
   Vec3<> weight{1, 1, 1};       ///< world axes
 };
-/// An axis of the frame shall point in a direction of the world; the turn about it is free.
+/// An axis of the frame shall point in a direction of the world; the rotation about it is free.
 struct AxisTask {
   FrameOn frame{};
   Vec3<> axis{0, 0, 1};       ///< in F
@@ -66,14 +66,14 @@ struct ComTask {
   Vec3<> target{};
   Vec3<> weight{1, 1, 1};
 };
-/// Pose of one frame as seen from another that moves, too: two hands on one tool, or a loop that must stay closed.
+/// Pose of one frame relative to another that moves, too: two hands on one tool, or a loop that must stay closed.
 struct RelativePoseTask {
   FrameOn frame{}, base{};
   Transform<> target{};         ///< X_BaseFrame
   Vec3<> turn_weight{1, 1, 1};  ///< axes of the target
   Vec3<> weight{1, 1, 1};       ///< axes of the base
 };
-/// Points on links and where they were seen.
+/// Points on links and their measured positions.
 struct MarkerTask {
   struct Marker {
     LinkId link{0};
@@ -98,7 +98,7 @@ struct StayTask {
 using AnyTask = std::variant<PositionTask, OrientationTask, PoseTask, AxisTask, LookAtTask, ComTask, RelativePoseTask,
                              MarkerTask, PostureTask, StayTask>;
 
-/// A loop as a task: the second place as seen from the first, in the directions that the loop holds.
+/// A loop as a task: the second frame relative to the first, in the directions that the loop constrains.
 RelativePoseTask loop_task(const Model& model, const LoopClosure& loop);
 
 /// A shape on a link, or in the world, for distances.
@@ -107,13 +107,13 @@ struct ShapeOn {
   std::optional<LinkId> link{};  ///< none: fixed to the world
   Transform<> X_LS{};            ///< on the link, or in the world
 };
-/// The two must stay apart: signed distance of their surfaces ≥ least. An inequality, above all tasks.
+/// The two must stay apart: signed distance of their surfaces ≥ least. An inequality with priority over all tasks.
 struct Clearance {
   ShapeOn first, second;
   double least = 0;
 };
-/// One for each pair of collision shapes of links that may collide (Model::may_collide). Meshes that are only named, not
-/// loaded, are left out.
+/// One for each pair of collision shapes of links that may collide (Model::may_collide). Meshes that are not loaded are
+/// omitted.
 std::vector<Clearance> self_clearances(const Model& model, double least);
 /// One for each collision shape that moves, against something in the world.
 std::vector<Clearance> obstacle_clearances(const Model& model, const ShapeOn& obstacle, double least);

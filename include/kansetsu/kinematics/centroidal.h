@@ -2,7 +2,7 @@
 
 #include "kansetsu/kinematics/kinematics.h"
 
-/// Quantities of the whole mechanism. Links fixed to the world take no part in them.
+/// Quantities of the whole mechanism, without links fixed to the world.
 namespace kansetsu {
 
 struct Energy {

@@ -23,7 +23,7 @@ Eigen::Matrix<double, 6, Eigen::Dynamic> jacobian(const Model& model, const Vect
                                                   const Transform<>& X_LF = {},
                                                   JacobianAxes axes = JacobianAxes::kLocalWorldAligned);
 
-/// The motion that each coordinate gives everything it carries, in world axes at the world's origin: 6 × nv. The Jacobian
+/// The motion of the subtree of each coordinate per unit rate, in world axes at the world's origin: 6 × nv. The Jacobian
 /// of a link consists of the columns of the coordinates on its path to the base.
 void joint_axes(const Model& model, const VectorRef& q, Workspace& work,
                 Eigen::Ref<Eigen::Matrix<double, 6, Eigen::Dynamic>> out);

@@ -2,7 +2,7 @@
 
 namespace kansetsu {
 
-/// Where the velocity that a Jacobian gives is taken, and in which axes.
+/// Reference point and axes of the velocity of a Jacobian.
 enum class JacobianAxes {
   kLocalWorldAligned,  ///< of the frame's origin, in world axes
   kLocal,              ///< of the frame's origin, in the frame's axes

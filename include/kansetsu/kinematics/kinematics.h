@@ -6,7 +6,7 @@
 #include "kansetsu/model/model.h"
 #include "kansetsu/spatial/spatial.h"
 
-/// Where links are and how they move. The forms with a Workspace never allocate; those that return by value do.
+/// Poses and motions of links. The forms with a Workspace never allocate; those that return by value do.
 namespace kansetsu {
 
 using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
@@ -27,7 +27,7 @@ LinkPoses fk(const Model& model, const VectorRef& q);
 Transform<> frame_pose(const Model& model, const LinkPoses& poses, FrameId frame);
 
 /// Pose, velocity and acceleration of every link, at the link's origin and in world axes. The acceleration is the classical
-/// one, what an accelerometer at the origin would show plus gravity: [ω̇; dv/dt].
+/// one, the reading of an accelerometer at the origin plus gravity: [ω̇; dv/dt].
 struct LinkMotions {
   explicit LinkMotions(const Model& model);
   LinkPoses poses;
@@ -38,7 +38,7 @@ struct LinkMotions {
 void link_motions(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, LinkMotions& out);
 LinkMotions link_motions(const Model& model, const State& state, const VectorRef& vdot);
 
-/// The same of a frame that is carried by a link at X_LF.
+/// The same for a frame at X_LF on a link.
 struct FrameMotion {
   Transform<> X_WF;
   Motion<> V, A;

@@ -31,7 +31,7 @@ struct BallZyx {
     const T zero = T(scalar_t<T>(0)), one = T(scalar_t<T>(1));
     return {{one, zero, -sy}, {zero, cx, sx * cy}, {zero, -sx, cx * cy}};
   }
-  /// Ḃ·q̇: what is left of the relative angular acceleration in plug axes when q̈ = 0.
+  /// Ḃ·q̇: the relative angular acceleration in plug axes for q̈ = 0.
   KANSETSU_HD Vec3<T> rate_bias(const Vec3<T>& qd) const {
     const T xy = qd.x * qd.y, xz = qd.x * qd.z, yz = qd.y * qd.z;
     const T sy_yz = sy * yz, cy_xz = cy * xz;

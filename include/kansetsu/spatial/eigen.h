@@ -6,8 +6,8 @@
 #include "kansetsu/spatial/inertia.h"
 #include "kansetsu/spatial/quaternion.h"
 
-/// Between our small types and Eigen's, for the boundary and for tests; kernels never include this. Public headers stop at
-/// <Eigen/Core>, so poses are 4×4 matrices and quaternions their coefficients x y z w; who includes <Eigen/Geometry> writes
+/// Conversions between our small types and Eigen's; kernels never include this. Public headers include only
+/// <Eigen/Core>, so poses are 4×4 matrices and quaternions their coefficients x y z w; with <Eigen/Geometry> write
 /// Eigen::Isometry3d(to_eigen(X)), to_transform(T.matrix()), Eigen::Quaterniond(to_eigen(q)), to_quaternion(q.coeffs()).
 namespace kansetsu {
 

@@ -2,10 +2,10 @@
 
 #include <Eigen/Core>
 
-/// Eigen's vectors are allocated, aligned and freed as compiler flags say: with -mavx, -march=native or EIGEN_MAX_ALIGN_BYTES
-/// a program and a library that were compiled differently crash at the first vector that one makes and the other frees. Files
-/// that see vectors of Eigen in our headers therefore ask the linker for a symbol that the library has for its own alignment
-/// only. Whoever meets it as undefined compiles the library and the program with the same flags.
+/// Compiler flags determine how Eigen's vectors are allocated, aligned and freed: with different -mavx, -march=native or
+/// EIGEN_MAX_ALIGN_BYTES, program and library crash at the first vector that one allocates and the other frees. Files that
+/// include Eigen's vectors through our headers therefore refer to a symbol that the library defines for its own alignment
+/// only. If the linker reports it as undefined, compile library and program with the same flags.
 namespace kansetsu::detail {
 
 template <int kAlignBytes>

@@ -18,7 +18,7 @@ inline constexpr std::array kEulerOrders{EulerOrder::kXYZ, EulerOrder::kXZY, Eul
 
 /// "XYZ"
 std::string_view to_string(EulerOrder order);
-/// From three letters of either case; nothing if they are no Euler order ("XXY").
+/// From three letters of either case; none if they are not an Euler order ("XXY").
 std::optional<EulerOrder> find_euler_order(std::string_view letters);
 
 Mat3<> from_euler(EulerOrder order, const Vec3<>& angles);
@@ -29,8 +29,8 @@ Mat3<> from_euler(EulerOrder order, const Vec3<>& angles);
 /// throughout, no asin, and no added π.)
 Vec3<> to_euler(EulerOrder order, const Mat3<>& R);
 
-/// Of the angles that mean R, those nearest to the given ones: each rotation has two triples, whole turns aside, and a line of
-/// them at gimbal lock, where the first angle stays.
+/// The angles of R that are nearest to the given ones: each rotation has two triples, apart from whole turns, and a line of
+/// them at gimbal lock, where the first angle is kept.
 Vec3<> nearest_euler(EulerOrder order, const Mat3<>& R, const Vec3<>& near);
 
 /// E with ω = E·(ȧ, ḃ, ċ), ω the angular velocity in the turned (body) axes. Singular at gimbal lock.

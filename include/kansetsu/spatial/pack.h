@@ -34,8 +34,8 @@ using NativePack = Pack<T, kRegisterBytes / int(sizeof(T))>;
 #if !defined(__CUDACC__)
 
 namespace detail {
-/// The vector types of a Pack, in a struct of their own: gcc 12 takes a vector typedef whose size depends on a template
-/// parameter for its element type while it checks the overloads of the class that declares it.
+/// The vector types of a Pack, in a separate struct: gcc 12 mistakes a vector typedef whose size depends on a template
+/// parameter for its element type when it checks the overloads of the class that declares it.
 template <class T, int W>
 struct PackTypes {
   using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
@@ -44,9 +44,9 @@ struct PackTypes {
 };
 }  // namespace detail
 
-/// W numbers side by side in a SIMD register: a kernel instantiated for Pack works on W states at once, lane by lane
-/// exactly as the scalar instantiation does. Compiler vector extensions; W·sizeof(T) is best a register's size.
-/// Aligned to its size in every build: gcc aligns its vectors only as far as the enabled instruction set asks.
+/// W numbers in a SIMD register: a kernel instantiated for Pack computes W states at once, each lane with the bits of the
+/// scalar instantiation. Uses compiler vector extensions; W·sizeof(T) is best a register's size.
+/// Aligned to its size in every build: gcc aligns its vectors only as far as the enabled instruction set requires.
 template <class T, int W>
 struct alignas(W * sizeof(T)) Pack {
   using Vector = typename detail::PackTypes<T, W>::Vector;
@@ -129,7 +129,7 @@ KANSETSU_HD Pack<T, W> madd(const Pack<T, W>& a, const Pack<T, W>& b, const Pack
 #endif
 }
 
-/// c − a·b, the bits of madd(−a, b, c): −a would take an instruction and a register of its own.
+/// c − a·b, the bits of madd(−a, b, c): −a would take a further instruction and register.
 template <class T, int W>
 KANSETSU_HD Pack<T, W> msub(const Pack<T, W>& a, const Pack<T, W>& b, const Pack<T, W>& c) {
   using P = Pack<T, W>;

@@ -5,7 +5,7 @@
 
 #include "kansetsu/base/macros.h"
 
-/// What kernels ask of a scalar type T, given here for double and float, in pack.h for Pack<T, W>.
+/// The operations of a scalar type T in kernels, here for double and float, in pack.h for Pack<T, W>.
 /// Kernels never branch on values of T: comparisons give a mask and select() picks.
 namespace kansetsu {
 

@@ -167,7 +167,7 @@ KANSETSU_HD void sincos_in_step(const T* x, T* s, T* c) {
 /// s = sin x, c = cos x. Less than 1 ulp off for |x| ≤ 1e4 rad (measured: 0.78 double, 0.80 float); double stays below 1.1 up
 /// to 1e6. Beyond, the absolute error grows like |x|·2⁻⁵³ (float: 2⁻²⁴). Odd and even to the bit, sin(−0) = −0, NaN for NaN
 /// and ±∞. Bounded by 1 for |x| ≤ 3e15 (float: 6e6); farther out, where x no longer knows its turn, finite up to 1e9 at
-/// least, but without meaning.
+/// least, but meaningless.
 template <class T>
 KANSETSU_HD void sincos(const T& x, T& s, T& c) {
   const T angle = x;  // which s or c may overwrite

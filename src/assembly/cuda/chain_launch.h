@@ -7,7 +7,7 @@
 
 namespace kansetsu::cuda {
 
-/// What the kernel works on: chains one after the other. The state and the result are in the host's memory, mapped.
+/// Data of the kernel: chains one after the other. State and result are in mapped memory of the host.
 struct ChainArguments {
   ChainView chain;
   int nq, nv, most_links;

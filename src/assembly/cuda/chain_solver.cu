@@ -8,7 +8,7 @@
 namespace kansetsu::cuda {
 namespace {
 
-/// Posts of one chain. A number says itself whether it has come: no fence, no flag beside it, one way through the cache and
+/// Posts of one chain. A number that has not arrived is kPending: no fence and no flag, one trip through the cache and
 /// back.
 struct DeviceMail {
   double *posts, *others;  ///< of this launch, of the next
@@ -19,7 +19,7 @@ struct DeviceMail {
       others[at + k] = __longlong_as_double(static_cast<long long>(kPending));
     }
   }
-  /// Pairs, four under way at a time. @param at  even
+  /// Pairs, four at a time. @param at  even
   __device__ void take(const DeviceBlock& block, int at, double* numbers, int count) const {
     constexpr int kAtOnce = 4;
     const int step = 2 * block.threads();
@@ -59,7 +59,7 @@ struct DeviceMail {
 
 constexpr int kLinkNumbers = int(sizeof(ChainLink) / sizeof(double));
 
-/// Copies the constants of a piece's links. The first warps read the state meanwhile, which takes longer.
+/// Copies the constants of a piece's links. Meanwhile the first warps read the state, which takes longer.
 __device__ void copy_links(const DeviceBlock& block, const ChainView& chain, int piece, int most_links, double* to) {
   const int readers = (most_links / 32 + 1) * 32, first = chain.first(piece);
   const int begin = block.threads() > readers ? readers : 0;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ C
   extern __shared__ __align__(16) double memory[];
   const DeviceBlock block;
   ChainView open = a.chain;
-  open.closure.rows = 0;  // known when compiled: nothing is left of what rings need
+  open.closure.rows = 0;  // a constant for the compiler, which removes the code of rings
   const ChainView& chain = ring ? a.chain : open;
   const long row = long(blockIdx.x) / chain.pieces;
   const int piece = int(blockIdx.x) % chain.pieces;
@@ -123,7 +123,7 @@ cudaError_t launch_chains(const ChainArguments& arguments, bool odd, const Chain
   const dim3 blocks(static_cast<unsigned>(launch.blocks)), threads(static_cast<unsigned>(launch.threads));
   const size_t shared = static_cast<size_t>(launch.shared_bytes);
   if (arguments.chain.pieces == 1) return cudaLaunchKernel(kernel_of(launch), blocks, threads, values, shared, stream);
-  // pieces wait for each other: all must be there
+  // pieces wait for each other: all must run at once
   return cudaLaunchCooperativeKernel(kernel_of(launch), blocks, threads, values, shared, stream);
 }
 

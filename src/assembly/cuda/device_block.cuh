@@ -2,7 +2,7 @@
 
 #include <cuda_runtime.h>
 
-/// A block of threads and its warps as the kernels of module assembly see them.
+/// A block of threads and its warps, for the kernels of module assembly.
 namespace kansetsu::cuda {
 
 struct WarpLanes {

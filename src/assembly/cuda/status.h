@@ -20,7 +20,7 @@ inline int attribute(cudaDeviceAttr what, int device) {
   return value;
 }
 
-/// Time of a launch on the device, the mean of many after one that does not count [µs].
+/// Time of a launch on the device, the mean of many after one warm-up [µs].
 template <class Launch>
 double time_launches(cudaStream_t stream, int repeats, const Launch& launch) {
   cudaEvent_t begin = nullptr, end = nullptr;

@@ -8,19 +8,19 @@ namespace kansetsu::cuda {
 
 inline constexpr int kTreeThreads = 256;  ///< of a block: eight teams, which leaves each thread 255 registers
 
-/// What the kernel works on. The state and the result are in the device's memory.
+/// Data of the kernel. State and result are in the device's memory.
 struct TreeArguments {
   TreeProblem tree;
   const double *q, *v, *tau;
   double* vdot;
   double* posts[2];  ///< of odd and even launches
   std::byte* far;    ///< memory of all blocks, where a block's own is too small; or none
-  int entries;       ///< that a block has room for
+  int entries;       ///< capacity of a block
   int bytes;         ///< of a block
   long long* notes;  ///< clock at the start and after each phase, 1 + kTreePhases; or none
 };
 
-/// Memory of a block: entries, then numbers; carries are there before the numbers are.
+/// Memory of a block: entries, then numbers, which replace the carries.
 int tree_bytes(int entries, int carries, int numbers);
 /// Blocks that wait for each other are on the device at once. @param shared_bytes  0: the memory is `far`
 cudaError_t prepare_tree(int shared_bytes);

@@ -39,7 +39,7 @@ struct TreeSolver::Impl {
   bool odd = false;  ///< launches so far
   TreeArguments arguments{};
   std::byte* memory = nullptr;
-  double* host = nullptr;  ///< q, v, tau, vdot; the device reads and writes it itself
+  double* host = nullptr;  ///< q, v, tau, vdot; the device reads and writes it directly
   std::size_t nq = 0, nv = 0;
   long long* notes = nullptr;  ///< on the device
   cudaStream_t stream = nullptr;
@@ -82,11 +82,11 @@ struct TreeSolver::Impl {
     arguments.bytes = tree_bytes(tree.most_entries, tree.most_carries, tree.most_numbers);
     const bool near = prepare_tree(arguments.bytes) == cudaSuccess;
     if (!near) {
-      cudaGetLastError();  // too much for a processor: that is no error
+      cudaGetLastError();  // too large for a processor is not an error
       check(prepare_tree(0), "cudaFuncSetAttribute");
     }
     Layout layout;
-    // a first pass asks for places, a second one sets pointers
+    // a first pass computes the size, a second one sets pointers
     const auto lay_out = [&](auto&& place) {
       for (double*& post : arguments.posts) place(post, posts);
       place(arguments.far, near ? 0 : size_t(arguments.bytes) * size_t(tree.blocks));

@@ -7,7 +7,7 @@
 namespace kansetsu::cuda {
 namespace {
 
-/// All blocks of a launch. They send each other posts: a number says itself whether it has come.
+/// All blocks of a launch. They exchange posts; a number that has not arrived is kPending.
 struct DeviceGrid {
   DeviceBlock block;
   TreeRoom* rooms;

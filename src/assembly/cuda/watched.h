@@ -12,8 +12,8 @@
 #include "assembly/chain_data.h"
 #include "assembly/cuda/status.h"
 
-/// Results that the device writes into the host's memory. A few thousand numbers are watched as they come, which is over sooner than
-/// the launch is; more are waited for as a whole.
+/// Results that the device writes into the host's memory. Up to a few thousand numbers are polled as they arrive, which takes less time
+/// than waiting for the launch to end; for more the launch is waited for.
 namespace kansetsu::cuda {
 
 inline constexpr std::size_t kMostWatched = 16384;
@@ -27,7 +27,7 @@ inline void expect_numbers(double* numbers, std::size_t count) {
 inline void look_at(cudaStream_t stream, const double* numbers, std::size_t size, double* seen) {
   constexpr unsigned kPatience = 1u << 14;  // some hundred microseconds
   for (unsigned k = 1;; ++k) {
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the device writes behind the compiler's back
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the device writes, which the compiler does not know
     std::memcpy(seen, numbers, 8 * size);
     std::size_t missing = 0;
     for (std::size_t i = 0; i < size; ++i) missing += std::bit_cast<std::uint64_t>(seen[i]) == kPending ? 1 : 0;

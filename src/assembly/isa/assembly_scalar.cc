@@ -11,7 +11,7 @@ void motions_entry(const TreeView& tree, int first, int last, const double* q, c
   part.bodies += first;
   part.body_count = last - first;
   Carver<double> carver(scratch);
-  Posture<double> posture = carve_posture(tree, carver);  // every stretch of bodies has its place there
+  Posture<double> posture = carve_posture(tree, carver);  // of all bodies; this stretch uses its own part
   posture.c += first;
   posture.s += first;
   posture.X_PB += first;

@@ -10,13 +10,13 @@
 namespace kansetsu::batch::cuda {
 namespace {
 
-/// Threads with deep stacks work in global memory; so many of them fit.
+/// Global memory for threads with deep stacks; it limits how many run at once.
 constexpr std::size_t kScratchBytes = std::size_t(256) << 20;
-/// Numbers in other order than fields are turned in a buffer of at most this size.
+/// Numbers in another order than fields are transposed in a buffer of at most this size.
 constexpr std::size_t kMostBuffer = std::size_t(1) << 30;
-/// Columns of derivatives are between two kernels in a buffer of at most this size.
+/// Columns of derivatives are passed from one kernel to the next in a buffer of at most this size.
 constexpr std::size_t kMostColumns = std::size_t(256) << 20;
-/// Up to so many states, forward dynamics is faster with four threads for each.
+/// Up to this many states, forward dynamics is faster with four threads for each.
 constexpr std::ptrdiff_t kFewStates = 16384;
 
 int chosen_device(int device) {

@@ -2,9 +2,9 @@
 
 #include "batch/cuda/state_kernel.h"
 
-/// The first half of the derivatives of forward dynamics, by one thread per state: what the entries of the matrices are made of.
+/// The first half of the derivatives of forward dynamics, by one thread per state: the factors of the entries of the matrices.
 /// Every entry is a product of numbers of its row and its column (derivatives_kernel.h, whose symbols are used here), so that
-/// 42 numbers per column stand for three matrices; dense_kernel.h does the rest. Trees without gears only.
+/// 42 numbers per column represent three matrices; dense_kernel.h computes the entries. Trees without gears only.
 namespace kansetsu::batch::cuda {
 
 /// Numbers of a column, in this order; those of the rows first.
@@ -47,8 +47,8 @@ struct DerivativeColumns {
   };
   struct Memory {
     Moving* bodies;
-    Subtree* parks;  ///< what hangs on bodies of several children, but for the first
-    Real* parked;    ///< children in it
+    Subtree* parks;  ///< sum over the children of bodies with several, without the first child
+    Real* parked;    ///< number of children in it
   };
 
   static std::size_t scratch(const ModelViewOf<Real>& model) {
@@ -107,7 +107,7 @@ struct DerivativeColumns {
     }
   }
 
-  /// Subtrees, and the columns of their roots. What hangs on a body's first child is at hand: it came just before.
+  /// Subtrees, and the columns of their roots. The subtree of a body's first child is still in registers: it was the last one.
   KANSETSU_HD static void inward(const TreeViewOf<Real>& tree, const Memory& memory, NumberWriter<Real> write) {
     const Vec3<Real> zero{Real(0), Real(0), Real(0)};
     const Subtree none{{Real(0), zero, {Real(0), Real(0), Real(0), Real(0), Real(0), Real(0)}},

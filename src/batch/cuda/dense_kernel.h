@@ -2,34 +2,34 @@
 
 #include "batch/cuda/column_kernel.h"
 
-/// Inverses of mass matrices, and products with them, by a block of threads: some states side by side, one thread for each
-/// column of each of them, the matrices in shared memory. Phases between which all threads of the block meet are functions
-/// of their own, so that a host can play the threads one after the other.
+/// Inverses of mass matrices, and products with them, by a block of threads: several states, one thread for each column of each
+/// state, the matrices in shared memory. Phases between barriers of the block are separate functions, so that the host can run
+/// the threads one after the other.
 ///
-/// M = Lᵀ·D·L with L unit lower triangular, eliminated from the last coordinate to the first: what a tree leaves zero stays
+/// M = Lᵀ·D·L with L unit lower triangular, eliminated from the last coordinate to the first: the zeros of a tree stay
 /// zero ([RBDA] §6.5), and D is what the articulated-body algorithm divides by. W = L⁻¹ has the zeros of L, so that
 /// M⁻¹ = W·D⁻¹·Wᵀ costs few products, all of them of whole columns.
 namespace kansetsu::batch::cuda {
 
-/// Four numbers on a 16-byte boundary, read at once.
+/// Four numbers on a 16-byte boundary, for one wide load.
 template <class Real>
 struct alignas(16) Four {
   Real v[4];
 };
 
-/// How a state lies in shared memory: two matrices of n rows, then n records of kRecord numbers.
+/// Layout of a state in shared memory: two matrices of n rows, then n records of kRecord numbers.
 struct DenseShape {
   static constexpr int kRecord = 16;
 
   int n = 0;       ///< rows and columns
-  int states = 1;  ///< side by side
+  int states = 1;  ///< per block
   int row_stride = 0, state_stride = 0;
 
   int threads() const { return n * states; }
   std::size_t numbers() const { return std::size_t(states) * std::size_t(state_stride); }
 };
 
-/// As many states as the shared memory has room for, up to `most`: eight floats of neighbouring states are a sector of
+/// As many states as fit into shared memory, up to `most`: eight floats of neighbouring states are a sector of
 /// memory. No states if a single one does not fit.
 template <class Real>
 DenseShape dense_shape(int n, std::size_t shared_bytes, int most = 8) {
@@ -49,7 +49,7 @@ template <class Real>
 struct DenseArguments {
   Fields<Real> M_inv;
   Fields<Real> dq, dv;  ///< become −M⁻¹ times derivatives of inverse dynamics. May be null
-  /// What they are made of: either columns (see column_kernel.h), or M, and dq and dv hold those derivatives.
+  /// Inputs: either columns (see column_kernel.h), or M, and then dq and dv hold derivatives of inverse dynamics.
   Fields<const Real> columns;
   const ColumnOf<Real>* tree;  ///< n of them, with columns only
   Fields<const Real> M;        ///< may be M_inv
@@ -132,10 +132,10 @@ KANSETSU_HD void dense_eliminate(const DenseThread<Real>& t, int j) {
   const Real pivot = t.entry(j, j), w = t.entry(j, i);
   if (w == Real(0) || !(pivot > t.pivot(j))) return;  // on different branches, or nothing to eliminate
   const Real l = w / pivot;
-  constexpr int kAhead = 3;  // so many loads under way before the first store
+  constexpr int kAhead = 3;  // loads before the first store
   const Four<Real>* from = t.fours(&t.entry(j, 0));
   Four<Real>* to = t.fours(&t.entry(i, 0));
-  const int fours = i / 4 + 1;  // beyond the diagonal nobody looks
+  const int fours = i / 4 + 1;  // entries beyond the diagonal are not used
   for (int first = 0; first < fours; first += kAhead) {
     Four<Real> a[kAhead], b[kAhead];
     for (int f = 0; f < kAhead; ++f) {
@@ -174,7 +174,7 @@ template <int kFours, class Real>
 struct DenseSum {
   Real sum[4 * kFours] = {};
 
-  /// Adds x times column c, whose numbers `rows` is at.
+  /// Adds x times column c; `rows` points to its numbers.
   KANSETSU_HD void add(const Real& x, const Real* rows, int count) {
     const auto* four = reinterpret_cast<const Four<Real>*>(rows);
     for (int f = 0; f < kFours; ++f) {
@@ -222,7 +222,7 @@ KANSETSU_HD void dense_multiply(const DenseThread<Real>& t, const StateOf<Real>&
   }
 }
 
-/// What a column brings to the entries of a derivative: entry r is S_r·by if r is before it, or (M·S)_r·psi + (2Bᵀ·S)_r·w.
+/// The factors of a column in the entries of a derivative: entry r is S_r·by if r is before it, or (M·S)_r·psi + (2Bᵀ·S)_r·w.
 template <class Real>
 struct EntryMaker {
   Real by[6], psi[6], w[3];
@@ -261,7 +261,7 @@ KANSETSU_HD EntryMaker<Real> entries_by_v(const StateOf<const Real>& columns, in
   return out;
 }
 
-/// Column `index` of −M⁻¹·X with the entries of X made on the way. All threads meet before it, once.
+/// Column `index` of −M⁻¹·X; the entries of X are computed where needed. All threads meet before it, once.
 template <int kFours, class Real, class Row>
 KANSETSU_HD void dense_derivative(const DenseThread<Real>& t, const ColumnOf<Real>* tree, const EntryMaker<Real>& make,
                                   const StateOf<Real>& to, const Row& row) {
@@ -280,8 +280,8 @@ KANSETSU_HD void dense_derivative(const DenseThread<Real>& t, const ColumnOf<Rea
 }
 
 /// All phases, in turn.
-/// @param each  each(phase) calls phase(thread, state, inside) of all threads of the block, and returns when all are through.
-///   A thread without a state (not inside) works along with another one's numbers and keeps its result to itself.
+/// @param each  each(phase) calls phase(thread, state, inside) of all threads of the block, and returns when all are done.
+///   A thread without a state (not inside) computes with the numbers of another one and does not write its result.
 template <bool kColumns, int kFours, class Real, class Each>
 KANSETSU_HD void dense_run(int n, const DenseArguments<Real>& a, Each&& each) {
   using Thread = DenseThread<Real>;

@@ -5,10 +5,10 @@
 
 #include "batch/cuda/check.h"
 
-/// What CUDA hands out, owned.
+/// Owners of CUDA resources.
 namespace kansetsu::batch::cuda {
 
-/// Makes a device the current one, and the former one again at the end.
+/// Makes a device the current one, and restores the former one at the end.
 class DeviceScope {
  public:
   explicit DeviceScope(int device) {

@@ -9,14 +9,14 @@
 namespace kansetsu::batch::cuda {
 namespace {
 
-/// States that are under way in one slot: enough to fill a device, few enough that copies overlap.
+/// States in one slot: enough to fill a device, few enough that copies overlap with computation.
 constexpr std::ptrdiff_t kMostStates = 1 << 16;
 constexpr std::size_t kMostBytes = std::size_t(128) << 20;
 
 bool is_pinned(const void* p) {
   cudaPointerAttributes attributes;
   if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) {
-    cudaGetLastError();  // an unknown pointer is no error here
+    cudaGetLastError();  // an unknown pointer is not an error here
     return false;
   }
   return attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeManaged;
@@ -116,7 +116,7 @@ struct HostBatch<Real>::Impl {
     }
   }
 
-  /// Waits for a slot and brings its results home.
+  /// Waits for a slot and copies its results to the caller.
   static void finish(Slot& slot, const std::vector<Argument>& arguments) {
     if (slot.count == 0) return;
     check(cudaStreamSynchronize(slot.stream.get()), "cudaStreamSynchronize");

@@ -10,8 +10,8 @@ namespace kansetsu::batch::cuda {
 
 inline constexpr int kMostThreads = 128;  ///< in a block
 
-/// Bytes of stack that a thread may have. The hardware interleaves the stacks of a warp, so that threads which walk through
-/// them in step touch whole cache lines.
+/// Largest stack of a thread in bytes. The hardware interleaves the stacks of a warp, so that threads that access them in
+/// step access whole cache lines.
 inline constexpr std::size_t kShallowStack = 8 * 1024, kDeepStack = 32 * 1024;
 
 template <class Real>

@@ -8,7 +8,7 @@ struct CUstream_st;
 /// Host functions that start kernels; all else about a device is in device.h.
 namespace kansetsu::batch::cuda {
 
-/// Models up to this size travel as a kernel argument, which threads read through the constant cache.
+/// Models up to this size are passed as a kernel argument, which threads read through the constant cache.
 template <class Real>
 inline constexpr std::size_t kArgumentImage = 3 * 1024 * sizeof(Real);
 
@@ -18,7 +18,7 @@ struct ArgumentImage {
   alignas(16) std::byte block[kArgumentImage<Real>];
 };
 
-/// A model on a device, and the memory of threads that need too much for their stack.
+/// A model on a device, and the memory of threads for which the stack is too small.
 template <class Real>
 struct DeviceTree {
   TreeImage<Real> image;
@@ -28,7 +28,7 @@ struct DeviceTree {
   std::size_t scratch_bytes = 0;
 };
 
-/// How a launch is cut.
+/// The configuration of a launch.
 struct Cut {
   int block = 64;         ///< threads
   int blocks_per_sm = 0;  ///< threads take several states in turn, so that no more blocks exist; 0: one state each
@@ -40,7 +40,7 @@ template <template <class> class Algorithm, class Real>
 void launch(const DeviceTree<Real>& tree, const Cut& cut, const Algorithm<Real>& algorithm, std::ptrdiff_t states,
             CUstream_st* stream);
 
-/// Whether the stack of a thread cannot hold what the algorithm needs, so that DeviceTree::scratch is.
+/// Whether the algorithm needs more memory than the stack of a thread, so that DeviceTree::scratch is used.
 template <template <class> class Algorithm, class Real>
 bool needs_scratch(const ModelViewOf<Real>& model);
 
@@ -51,7 +51,7 @@ struct DeviceLimbs {
   const std::byte* nodes = nullptr;
   int node_bytes = 0;
 };
-/// Whether four threads of a block have room for a state.
+/// Whether a state fits into the memory of four threads of a block.
 template <class Real>
 bool fits_limbs(const LeanLimbsImage<Real>& image);
 /// Forward dynamics, four threads per state.

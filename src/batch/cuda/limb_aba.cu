@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kMostLimbThreads)
 
   const int per_block = threads / kLeanLanes;
   const std::ptrdiff_t step = std::ptrdiff_t(gridDim.x) * per_block;
-  // Whole warps go on or end: where a warp has states left, threads beyond them repeat the last one and keep it to themselves.
+  // Warps continue or end as a whole: in a warp with states left, threads beyond them repeat the last state without writing it.
   const int local = thread / kLeanLanes, local_of_warp = thread / kWarp * (kWarp / kLeanLanes);
   for (std::ptrdiff_t first = std::ptrdiff_t(blockIdx.x) * per_block; first + local_of_warp < states; first += step) {
     const bool inside = first + local < states;

@@ -6,13 +6,13 @@
 #include "dynamics/product_kernel.h"
 #include "dynamics/response_kernel.h"
 
-/// What one thread does for one state: the kernels of kinematics and dynamics between arrays of a batch. Host code can call
-/// it too, and tests do.
+/// The work of one thread for one state: the kernels of kinematics and dynamics on arrays of a batch. Host code can call it,
+/// too; tests do.
 ///
 /// Arrays of a batch are field-major here: number f of state s is data[f·stride + s], so that neighbouring threads touch
 /// neighbouring numbers. Every algorithm is a struct that holds its arrays, with
 ///   static scratch(model)         bytes of scratch memory per state
-///   run(model, state, scratch)    for one state; what is copied of it into scratch memory has names that end with _s
+///   run(model, state, scratch)    for one state; copies in scratch memory have names that end with _s
 namespace kansetsu::batch::cuda {
 
 template <class Real>
@@ -59,7 +59,7 @@ struct Local {
   }
 };
 
-/// Counts what a Carver takes.
+/// Counts the bytes that a Carver takes.
 template <class Real>
 class ScratchCount {
  public:
@@ -198,7 +198,7 @@ struct Aba : AbaArrays<Real> {
   }
 };
 
-/// Aba for trees of hinges, in a fraction of the memory.
+/// Aba for trees of hinges, with a fraction of the memory.
 template <class Real>
 struct LeanAba : AbaArrays<Real> {
   static std::size_t scratch(const ModelViewOf<Real>& model) { return kernel::LeanMemory<Real>::bytes(model.lean); }

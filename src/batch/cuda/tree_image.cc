@@ -17,7 +17,7 @@ LinkOf<Const> convert(const LinkPlacement& l) {
   return {l.body, lift<Const>(l.X_BL)};
 }
 
-/// Appends arrays to a block and tells where they are.
+/// Appends arrays to a block and returns their places.
 class BlockWriter {
  public:
   explicit BlockWriter(std::vector<std::byte>& block) : block_(block) {}

@@ -11,24 +11,24 @@
 /// A compiled tree as one block of bytes without pointers, so that it can be copied to a device or passed by value.
 namespace kansetsu::batch::cuda {
 
-/// Where a link of the user sits, in the number type of a batch.
+/// The placement of a link on its body, in the number type of a batch.
 template <class Const>
 struct LinkOf {
   int body = -1;
   Transform<Const> X_BL;
 };
 
-/// A tree coordinate of a tree without gears. Coordinate r is before coordinate k, that is, it moves what k hangs on, if
+/// A tree coordinate of a tree without gears. Coordinate r is before coordinate k, that is, r moves the carrier of k, if
 /// r < first of k and k < end of r.
 template <class Const>
 struct ColumnOf {
   int first = 0;    ///< of the coordinates of its body
-  int end = 0;      ///< one past the last coordinate of what it moves
+  int end = 0;      ///< one past the last coordinate of its subtree
   int column = 0;   ///< of v
   Const rotor = 0;  ///< inertia, in the coordinate of v
 };
 
-/// A model as the threads of a device see it.
+/// A model, for the threads of a device.
 template <class Const>
 struct ModelViewOf {
   TreeViewOf<Const> tree;
@@ -37,7 +37,7 @@ struct ModelViewOf {
   LeanTreeViewOf<Const> lean;  ///< without nodes if the tree has no such form
 };
 
-/// What is in the block of an image, and where. All arrays start on 16-byte boundaries.
+/// The arrays in the block of an image, and their places. All arrays start on 16-byte boundaries.
 template <class Const>
 struct ImageHeader {
   int bodies, large, rows, terms, rotor_inertia, groups, group_members, group_columns, group_gamma, steps;

@@ -25,7 +25,7 @@ struct QuadMotion {
   }
 };
 
-/// Records of the motion of bodies, and of what each column hangs on: V, A before it.
+/// Records of the motion of bodies, and of the carrier of each column: V, A before it.
 template <class T>
 struct MotionRecords {
   T *V, *A;                ///< per body
@@ -99,7 +99,7 @@ KANSETSU_HD void subtree_records(const TreeViewOf<Const>& tree, const T* X, cons
   add_to_ancestors<kSubtreeRecord>(tree, subtree);
 }
 
-/// Lanes of the derivatives, per column k with M, B, F, E of its subtree:
+/// Lanes of the derivatives, for each column k with M, B, F, E of its subtree:
 ///   S   F = M·S   by_q = 2B·Ψ̇ + M·Ψ̈ + E·S + S×*F   by_v = 2B·S + M·Σ   Ψ̈   Σ = Ψ̇ + Ṡ   Ψ̇ (angular)   2Bᵀ·S   Eᵀ·S
 inline constexpr int kLaneByQ = 12, kLaneByV = 18, kLanePsiDdot = 24, kLaneSum = 30, kLanePsiDot = 36, kLaneRowB = 39,
                      kLaneRowE = 42, kDerivativeLanes = 45;
@@ -155,14 +155,14 @@ struct DerivativeRows {
   KANSETSU_HD DerivativeRows(const T* block)
       : S(block, kLaneS), F(block, kLaneF), row_B(block, kLaneRowB), row_E(block, kExternal ? kLaneRowE : kLaneRowB) {}
 
-  /// The rows hang on the column, or belong to its body.
+  /// The rows are descendants of the column, or belong to its body.
   template <class T>
   KANSETSU_HD DerivativeEntries<P> below(const T* column) const {
     P q = F.add_dot(row_B.dot(column, kLanePsiDot), column, kLanePsiDdot);
     if constexpr (kExternal) q = row_E.add_dot(q, column, kLaneS);
     return {q, F.add_dot(row_B.dot(column, kLaneS), column, kLaneSum), kMass ? F.dot(column, kLaneS) : q};
   }
-  /// The column hangs on the rows.
+  /// The column is a descendant of the rows.
   template <class T>
   KANSETSU_HD DerivativeEntries<P> above(const T* column) const {
     const P q = S.dot(column, kLaneByQ);
@@ -225,7 +225,7 @@ void derivative_matrices(const TreeViewOf<Const>& tree, const ColumnLanes<T, kDe
   }
 }
 
-/// Everything between the posture and the matrices.
+/// All steps from the posture to the matrices.
 template <class T>
 struct DerivativeLanes {
   T *X, *S, *subtree, *external;

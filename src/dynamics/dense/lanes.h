@@ -6,8 +6,8 @@
 #include "kinematics/joint_kernel.h"
 
 /// Many spatial quantities of one state, a register full at once. Two layouts:
-///   records  the numbers of one item side by side, in groups of four; for what is done item by item, and sums along a tree
-///   lanes    the same number of kColumnBlock items side by side, so that a register holds it for several items and the
+///   records  the numbers of one item are contiguous, in groups of four; for work item by item, and sums along a tree
+///   lanes    the same number of kColumnBlock items is contiguous, so that a register holds it for several items and the
 ///            operators of Motion, Inertia, … work on all of them
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
@@ -22,7 +22,7 @@ KANSETSU_HD void store(const P& value, Real* at) {
   std::memcpy(at, &value, sizeof(P));
 }
 
-/// Keeps a value that several products use in its register: gcc would load it again for each.
+/// Keeps a value that several products use in its register; gcc would load it again for each.
 template <class P>
 KANSETSU_HD void pin([[maybe_unused]] P& value) {
 #if defined(__x86_64__)
