@@ -7,12 +7,12 @@
 
 #include "actuation/plan.h"
 #include "kansetsu/base/error.h"
-#include "sim/impl.h"
+#include "sim/step_thresholds.h"
 
-/// Actuators and tendons in a step. Forces that grow with length or velocity are taken at the end of the step, as PD control is:
+/// Actuators and tendons in a step. A force that depends on length or velocity is that at the end of the step, as for PD control:
 /// l⁺ = l + h/2·l̇⁺ from the middle of the step, l̇⁺ = l̇ + h·l̈, so f⁺ = f − kp·h/2·l̇ − h·(kd + kp·h/2)·l̈. The last term becomes
-/// inertia on the diagonal. Springs of tendons act at the mean of beginning and end, as those of joints do. Where a row has several entries, its matrix
-/// rᵀ·r is replaced by the diagonal |r|·Σ|r|, which is no smaller and does the same to coordinates that move alike.
+/// inertia on the diagonal. Springs of tendons act at the mean of beginning and end, as those of joints do. If a row has several
+/// entries, its matrix rᵀ·r is replaced by the diagonal |r|·Σ|r|, which is no smaller and acts alike on coordinates that move alike.
 namespace kansetsu {
 namespace {
 
@@ -74,7 +74,7 @@ double tendon_force(const FigureData& f, int i) {
   return sum + bound[FigureData::kLower] - bound[FigureData::kUpper] + bound[FigureData::kFriction];
 }
 
-bool act(const ActuatorsData& a) {
+bool is_active(const ActuatorsData& a) {
   if (a.actuation.tendon_count() > 0) return true;
   for (size_t i = 0; i < a.forces.size(); ++i) {
     if (!a.actuation.is_idle(int(i), a.control[long(i)], a.activation[long(i)])) return true;
@@ -82,15 +82,12 @@ bool act(const ActuatorsData& a) {
   return false;
 }
 
-void World::Impl::place_actuators(FigureData& f) { f.actuators.actuation.place(f.mechanics, f.q, f.v); }
-void World::Impl::place_actuators() {
-  for_each(int(figures.size()), [&](int i) {
-    if (figures[size_t(i)]->actuators.any()) place_actuators(*figures[size_t(i)]);
-  });
-}
+void place_actuators(FigureData& f) { f.actuators.actuation.place(f.mechanics, f.q, f.v); }
+
+namespace {
 
 /// Springs and dampers of tendons.
-void World::Impl::add_tendon_forces(FigureData& f, double h) {
+void add_tendon_forces(FigureData& f, double h) {
   const Actuation& all = f.actuators.actuation;
   const ActuationPlan& plan = all.plan();
   const JointSwitches& on = f.options.switches;
@@ -107,7 +104,9 @@ void World::Impl::add_tendon_forces(FigureData& f, double h) {
   }
 }
 
-void World::Impl::add_actuators(FigureData& f, double h) {
+}  // namespace
+
+void add_actuators(FigureData& f, double h) {
   add_tendon_forces(f, h);
   ActuatorsData& a = f.actuators;
   if (a.forces.empty() || !f.options.switches.actuators) return;
@@ -141,40 +140,7 @@ void World::Impl::add_actuators(FigureData& f, double h) {
   f.extra += a.extra;
 }
 
-/// The force is shared evenly by the contacts of the link; each pulls both bodies together along its normal.
-void World::Impl::add_adhesion(int figure) {
-  const FigureData& f = *figures[size_t(figure)];
-  for (const int i : f.actuators.actuation.plan().adhesive) {
-    const ActuatorDescription& a = f.actuators.actuation.actuator(i);
-    const double force = f.actuators.acting[size_t(i)].force;
-    if (!f.options.switches.actuators || force == 0) continue;
-    const LinkId link = f.model.link_id(a.target);
-    const auto touches = [&](const Touch& t) {
-      const auto is = [&](int shape) {
-        const WorldShape& s = contacts.shapes()[size_t(shape)];
-        return s.owner == figure && s.link == link;
-      };
-      double gap = kInfinity;
-      for (int k = 0; k < t.patch.vertex_count; ++k) gap = std::min(gap, t.patch.vertices[size_t(k)].gap);
-      return gap <= options.contact.tol_gap && (is(t.parent) || is(t.real));
-    };
-    const auto count = std::ranges::count_if(contacts.touches(), touches);
-    for (const Touch& t : contacts.touches()) {
-      if (!touches(t)) continue;
-      const Vec3<> pull = (force / double(count)) * t.E.column_z();
-      for (const bool real : {true, false}) {
-        const WorldShape& s = contacts.shapes()[size_t(real ? t.real : t.parent)];
-        if (s.body < 0) continue;
-        FigureData& g = *figures[size_t(s.figure)];
-        const Vec3<> on = real ? -pull : pull;
-        g.mechanics.add_generalised(s.body, {cross(t.origin - g.mechanics.origin(), on), on}, g.tau.data());
-      }
-    }
-  }
-}
-
-/// After a solve: whether a force came out beyond its range; it is at its end in the next solve.
-bool World::Impl::actuators_saturate(FigureData& f) {
+bool actuators_saturate(FigureData& f) {
   ActuatorsData& a = f.actuators;
   const ActuationPlan& plan = a.actuation.plan();
   bool any = false;
@@ -190,7 +156,7 @@ bool World::Impl::actuators_saturate(FigureData& f) {
   return any;
 }
 
-void World::Impl::finish_actuators(FigureData& f, double h) {
+void finish_actuators(FigureData& f, double h) {
   ActuatorsData& a = f.actuators;
   const ActuationPlan& plan = a.actuation.plan();
   const double on = f.options.switches.actuators ? 1 : 0;
@@ -208,80 +174,6 @@ void World::Impl::finish_actuators(FigureData& f, double h) {
   for (const int i : plan.activated) {
     if (h > 0) a.activation[i] = a.actuation.next_activation(i, a.control[i], a.activation[i], h);
   }
-}
-
-/// Limits of lengths that may be reached within the step, and dry friction along tendons.
-void World::Impl::add_tendon_bounds(IslandWork& w, int figure) {
-  const FigureData& f = *figures[size_t(figure)];
-  const JointSwitches& on = f.options.switches;
-  const Actuation& all = f.actuators.actuation;
-  for (const int i : all.plan().bounded_tendons) {
-    const TendonDescription& t = all.tendon(i);
-    const double l = all.tendon_length(i), reach = threshold::limit_reach(step_length, all.tendon_velocity(i));
-    const int memory = FigureData::kBoundKinds * (int(f.drives.size()) + i);
-    const auto add = [&](BoundedRow row, double sign, int kind) {
-      row.last_force = f.bound_force[memory + kind];
-      w.bounded.push_back(row);
-      w.bounded_origin.push_back({.figure = figure, .sign = sign, .tendon = i, .memory = memory + kind});
-    };
-    if (on.limits && l - t.limit.lower < reach) add(BoundedRow::limit(0, l - t.limit.lower), 1, FigureData::kLower);
-    if (on.limits && t.limit.upper - l < reach) add(BoundedRow::limit(0, t.limit.upper - l), -1, FigureData::kUpper);
-    if (on.friction && t.friction > 0) add(BoundedRow::friction(0, t.friction), 1, FigureData::kFriction);
-  }
-}
-
-// --- What users say and ask
-
-namespace {
-
-void check_control(const FigureData& f, const char* function, const Eigen::Ref<const Eigen::VectorXd>& u) {
-  for (long i = 0; i < u.size(); ++i) {
-    if (!std::isfinite(u[i]))
-      throw Error(fmt::format("{}: figure '{}', actuator '{}': {}", function, f.options.name,
-                              f.actuators.actuation.actuator(int(i)).name, u[i]));
-  }
-}
-
-}  // namespace
-
-void World::set_control(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& u) {
-  FigureData& f = impl_->data(id, "World::set_control");
-  check_size("World::set_control", "u", u.size(), f.actuators.control.size());
-  check_control(f, "World::set_control", u);
-  if (f.actuators.control == u) return;
-  impl_->changed();
-  impl_->wake(id.value());
-  f.actuators.control = u;
-}
-void World::set_control(FigureId id, std::string_view actuator, double u) {
-  FigureData& f = impl_->data(id, "World::set_control");
-  const int i = f.actuators.actuation.find_actuator(actuator);
-  if (i < 0) {
-    std::string known;
-    for (const ActuatorReport& a : f.actuators.reports) known += (known.empty() ? "" : ", ") + std::string(a.name);
-    throw Error(fmt::format("World::set_control: figure '{}' has no actuator '{}'; known: {}", f.options.name, actuator,
-                            known.empty() ? "none" : known));
-  }
-  if (!std::isfinite(u)) throw Error(fmt::format("World::set_control: actuator '{}': {}", actuator, u));
-  impl_->changed();
-  impl_->wake(id.value());
-  f.actuators.control[i] = u;
-}
-const Eigen::VectorXd& World::control(FigureId id) const { return impl_->data(id, "World::control").actuators.control; }
-const Eigen::VectorXd& World::activation(FigureId id) const {
-  return impl_->data(id, "World::activation").actuators.activation;
-}
-void World::set_activation(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& activation) {
-  FigureData& f = impl_->data(id, "World::set_activation");
-  check_size("World::set_activation", "activation", activation.size(), f.actuators.activation.size());
-  check_control(f, "World::set_activation", activation);
-  impl_->changed();
-  impl_->wake(id.value());
-  f.actuators.activation.setZero();  // of those that have none
-  for (const int i : f.actuators.actuation.plan().activated) f.actuators.activation[i] = activation[i];
-}
-std::span<const ActuatorReport> World::actuators(FigureId id) const {
-  return impl_->data(id, "World::actuators").actuators.reports;
 }
 
 }  // namespace kansetsu

@@ -4,6 +4,15 @@
 
 namespace kansetsu {
 
+/// Lengths, velocities and moment arms of tendons and actuators where the mechanics are.
+void place_actuators(FigureData& figure);
+/// Adds what actuators and tendons do in a step of length h: torques, and inertia for their implicit part.
+void add_actuators(FigureData& figure, double h);
+/// After a solution: whether a force came out beyond its range. In the next one it is at the end of the range.
+bool actuators_saturate(FigureData& figure);
+/// Writes the reports of actuators; activations advance by h.
+void finish_actuators(FigureData& figure, double h);
+
 /// ẋ of all activations.
 void activation_rates(const ActuatorsData& actuators, Eigen::VectorXd& out);
 /// What is stored in the springs of tendons, where they are placed [J].
@@ -11,6 +20,6 @@ double tendon_energy(const FigureData& figure);
 /// All that acts along a tendon where it is placed, positive if it lengthens it: spring, damper, actuators, friction, limits [N].
 double tendon_force(const FigureData& figure, int tendon);
 /// Whether any actuator or tendon may do something in the next step.
-bool act(const ActuatorsData& actuators);
+bool is_active(const ActuatorsData& actuators);
 
 }  // namespace kansetsu

@@ -28,8 +28,8 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   one.threads = 1;
   auto out = std::make_unique<Impl>(one);
   out->time = time;
-  out->asleep_count = asleep_count;
   for (const std::unique_ptr<FigureData>& f : figures) out->figures.push_back(clone_figure(*f));
+  out->sleeping.recount();
   out->contacts = contacts;
   out->contacts.own_touches();
   out->contacts.pool = nullptr;
@@ -37,27 +37,23 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   out->couplings = couplings;
   out->springs = springs;
   out->controllers = controllers;
-  out->sensors = sensors;
-  out->event_states = event_states;
+  out->sensors.list = sensors.list;
+  out->sensors.magnetic = sensors.magnetic;
+  out->events.list = events.list;
   out->callbacks = callbacks;
   out->contact_callbacks = contact_callbacks;
   out->wrenches = wrenches;
   out->broad_bodies = broad_bodies;
   out->status = status;
   out->failure = failure;
-  out->report = report;
-  out->totals = totals;
+  out->reports = reports;
   out->ledger = ledger;
   out->strict = strict;
-  out->contact_reports = contact_reports;
-  out->connection_reports = connection_reports;
-  for (ConnectionReport& r : out->connection_reports) r.name = out->connections[place_of(r.id)].options.name;
-  out->report.contacts = out->contact_reports;
-  out->report.connections = out->connection_reports;
-  out->events = events;
-  out->next_step = next_step;
+  for (ConnectionReport& r : out->reports.connections) r.name = out->connections[place_of(r.id)].options.name;
+  out->reports.step.contacts = out->reports.contacts;
+  out->reports.step.connections = out->reports.connections;
+  out->smooth.next_step = smooth.next_step;
   out->parameters = parameters;
-  out->magnetic = magnetic;
   return out;
 }
 

@@ -10,6 +10,9 @@ namespace kansetsu {
 
 int row_count(ConstraintMask mask) { return std::popcount(unsigned(mask)); }
 
+namespace {
+
+/// Takes all directions of its options.
 void hold_all(ConnectionData& c) {
   c.held = c.soft = 0;
   for (int bit = 0; bit < 6; ++bit) {
@@ -23,6 +26,8 @@ void hold_all(ConnectionData& c) {
   }
 }
 
+}  // namespace
+
 void let_rebound(ConnectionData& c, const double* speed, double rest) {
   unsigned free = 0;
   for_each_direction(c, [&](int, int bit) {
@@ -32,13 +37,13 @@ void let_rebound(ConnectionData& c, const double* speed, double rest) {
   c.held = ConstraintMask(c.held & ~free);
 }
 
-RowEnd row_end(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body) {
+RowEnd row_end(const Figures& figures, BodyRef body) {
   if (body.is_world()) return {};
   Mechanics& m = figures[size_t(body.figure.value())]->mechanics;
   return {.figure = &m, .body = m.body_of(body.link)};
 }
 
-Transform<> body_pose(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body) {
+Transform<> body_pose(const Figures& figures, BodyRef body) {
   return body.is_world() ? Transform<>{} : figures[size_t(body.figure.value())]->mechanics.link_pose(body.link);
 }
 
@@ -106,7 +111,7 @@ Give give_of(const ConnectionData& c, int k, double rate, double h) {
   return {c.push[k] + damping * (rate - c.velocity[k]), 0.25 * h * h * stiffness + h * damping};
 }
 
-void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, double time, ConnectionData& c) {
+void place_connection(const Figures& figures, double time, ConnectionData& c) {
   c.end_a = row_end(figures, c.a);
   c.end_b = row_end(figures, c.b);
   Transform<> X_WC = body_pose(figures, c.a) * c.X_AC;
@@ -143,6 +148,16 @@ void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, d
     if (c.held >> k & 1) squares += c.phi[3 + k] * c.phi[3 + k];
   }
   c.angle_gap = std::sqrt(squares);
+}
+
+void activate(const Figures& figures, double time, ConnectionData& c) {
+  if (c.options.hold == Hold::kRelativePose)
+    c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
+  c.active = c.is_new = true;
+  hold_all(c);
+  c.start = time;
+  c.wrench = c.impulse = c.struck = c.load = {};
+  place_connection(figures, time, c);
 }
 
 void add_connection_rows(const ConnectionData& c, int row, Island& island) {

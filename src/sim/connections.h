@@ -51,17 +51,17 @@ void for_each_direction(const ConnectionData& c, Visit&& visit) {
     if (c.mask() >> bit & 1) visit(k, bit);
   }
 }
-/// Takes all directions of its options as they are when it is made.
-void hold_all(ConnectionData& c);
+/// Makes a connection hold from `time` on: all directions of its options, in the present pose if they say so.
+void activate(const Figures& figures, double time, ConnectionData& c);
 /// Lets go of the directions that have rebounded from an impact: those with a restitution that came together with `speed`
 /// [m/s, rad/s; per row] above `rest`.
 void let_rebound(ConnectionData& c, const double* speed, double rest);
 
-RowEnd row_end(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body);
-Transform<> body_pose(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body);
+RowEnd row_end(const Figures& figures, BodyRef body);
+Transform<> body_pose(const Figures& figures, BodyRef body);
 
 /// Where the frames are and what is missing.
-void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, double time, ConnectionData& c);
+void place_connection(const Figures& figures, double time, ConnectionData& c);
 /// Its rows from `row` on.
 void add_connection_rows(const ConnectionData& c, int row, Island& island);
 /// The same as rows of J of the figure at one of its ends, c.rows × nv; sign: −1 for a, 1 for b.
@@ -82,5 +82,13 @@ struct Give {
 Give give_of(const ConnectionData& c, int k, double rate, double h);
 /// The wrench that forces of its rows are, on b at p, world axes.
 Force<> connection_wrench(const ConnectionData& c, const double* force);
+
+/// A handle names a place among all connections and how often it has been used before, so that one that outlives its
+/// connection does not name the next one there, before the place has been used 2048 times.
+inline constexpr int kConnectionPlaces = 1 << 20;
+inline ConnectionId connection_id(size_t place, int uses) {
+  return ConnectionId(int(place) + kConnectionPlaces * (uses & 2047));
+}
+inline size_t place_of(ConnectionId id) { return size_t(id.value() % kConnectionPlaces); }
 
 }  // namespace kansetsu

@@ -202,7 +202,7 @@ void ContactFinder::find_near(Figures& figures, double time, double margin) {
   moved_ = 0;
 }
 
-double ContactFinder::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
+double ContactFinder::smallest_gap(Figures& figures, double time, double margin) {
   look_ahead(figures, time, {});
   find_pairs(figures, time, margin);
   double smallest = kInfinity;
@@ -500,6 +500,10 @@ double ContactFinder::arm_of(int slot, const ContactPatch& patch) {
 void ContactFinder::own_touches() {
   found_ = false;  // what is kept of sleepers belongs to the shapes of another world
   for (Touch& t : touches_) t.parent_end = &shapes_[size_t(t.parent)].end, t.real_end = &shapes_[size_t(t.real)].end;
+}
+
+void ContactFinder::keep_pressures() {
+  for (Touch& t : touches_) t.pressure = t.memory.known ? std::max(t.memory.wrench[2], 0.0) : 0.0;
 }
 
 void ContactFinder::remember() {

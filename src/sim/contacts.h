@@ -96,13 +96,14 @@ class ContactFinder {
     double gravity = 0;  ///< [m/s²]
   };
   /// Figures have their poses, and their velocities where something is looked for ahead; shapes of the surroundings follow `time`.
-  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap,
-            const Ahead& ahead);
+  void find(Figures& figures, double time, double margin, double tol_gap, const Ahead& ahead);
   /// Of all pairs at the figures' present poses; leaves what is carried alone.
-  double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
+  double smallest_gap(Figures& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   const std::vector<Touch>& touches() const { return touches_; }
-  void remember();             ///< the memories of this step's touches
+  void remember();  ///< the memories of this step's touches
+  /// Gives each touch the pressure of the last step and its centre: what rows take from it stays, however often the step is solved.
+  void keep_pressures();
   ThreadPool* pool = nullptr;  ///< on whose threads pairs are looked at; none: on this one
   /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
   struct KnownArm {
@@ -126,7 +127,6 @@ class ContactFinder {
   void own_touches();
 
  private:
-  using Figures = std::vector<std::unique_ptr<FigureData>>;
   void find_pairs(Figures& figures, double time, double margin);
   void place(WorldShape& shape, Figures& figures, double time);
   void place_anew(WorldShape& shape, Figures& figures, double time);

@@ -141,6 +141,27 @@ void FigureData::kick(double h) {
   if (is_free) v[3] += turning.x, v[4] += turning.y, v[5] += turning.z;
 }
 
+void FigureData::begin_part(double h) {
+  begins_far = is_far(h);
+  drift(0.5 * h);
+  set_mechanics();
+  set_products(h);
+  products_next.setZero();
+}
+
+void FigureData::finish_part(double h) {
+  q_middle = q, v_middle = v;
+  double done =
+      kernel::figures().effort(int(v.size()), h, tau.data(), extra.data(), v.data(), vdot.data(), effort.data());
+  torque_work = h * done + (struck ? struck_work : 0);
+  if (has_stored) done -= (stored - stored_inertia.cwiseProduct(vdot)).dot(v + 0.5 * h * vdot);
+  work_done = h * done + (struck ? struck_work - struck_stored : 0);
+  set_acting();
+  products_due = h * products_next;
+  kick(h);
+  drift(0.5 * h);
+}
+
 void FigureData::set_mechanics() {
   mechanics.set_pose(q.data());
   mechanics.set_motion(v.data());

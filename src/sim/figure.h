@@ -140,6 +140,10 @@ struct FigureData {
   Eigen::VectorXd q_middle, v_middle;            ///< where forces act, before they do
   std::vector<Eigen::VectorXd> rate_q, rate_v;
   void begin_stages(int stages);
+  /// First half of a part of a step of length h: half of the way with v, mechanics and velocity products there.
+  void begin_part(double h);
+  /// Second half: v⁺ = v + h·v̇ in the middle, then half of the way with v⁺; effort and work of all torques.
+  void finish_part(double h);
   /// q ⊕ h·v. The base keeps the velocity of its place in the world: its coordinates turn with the axes.
   void drift(double h);
   /// v += h·v̇ at the present pose, in the axes of the base as they lie there.
@@ -206,5 +210,7 @@ struct FigureData {
   std::unique_ptr<Reactions> reactions;
   bool motions_known = false, reactions_known = false;
 };
+
+using Figures = std::vector<std::unique_ptr<FigureData>>;
 
 }  // namespace kansetsu

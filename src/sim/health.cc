@@ -34,7 +34,7 @@ std::string HealthFinding::text() const {
 }
 
 void World::Impl::open_ledger(double kinetic, double potential) {
-  ledger = Ledger{.time = time, .energy = kinetic + potential, .most_kinetic = kinetic, .totals = totals};
+  ledger = Ledger{.time = time, .energy = kinetic + potential, .most_kinetic = kinetic, .totals = reports.totals};
 }
 
 std::string World::Impl::body_name(const BodyRef& body, int shape) const {
@@ -56,13 +56,13 @@ WorldHealth World::health(const HealthLimits& limits) const {
   WorldHealth out;
   out.since = from.time, out.time = w.time;
   out.energy = kinetic + potential;
-  out.energy_drift = out.energy - from.energy - (explained(w.totals) - explained(from.totals));
-  out.energy_moved = from.most_kinetic + moved_between(from.totals, w.totals);
-  out.penetration = w.totals.worst_penetration, out.residual = w.totals.worst_residual;
-  out.gap = w.report.loop_gap, out.angle = w.report.loop_angle;
-  out.unsolved = w.totals.tiers[int(ContactTier::kUnsolved)];
+  out.energy_drift = out.energy - from.energy - (explained(w.reports.totals) - explained(from.totals));
+  out.energy_moved = from.most_kinetic + moved_between(from.totals, w.reports.totals);
+  out.penetration = w.reports.totals.worst_penetration, out.residual = w.reports.totals.worst_residual;
+  out.gap = w.reports.step.loop_gap, out.angle = w.reports.step.loop_angle;
+  out.unsolved = w.reports.totals.tiers[int(ContactTier::kUnsolved)];
   for (int tier = int(ContactTier::kNone) + 1; tier <= int(ContactTier::kUnsolved); ++tier)
-    out.contacts += w.totals.tiers[tier];
+    out.contacts += w.reports.totals.tiers[tier];
 
   const auto tell = [&](const char* what, double value, double limit, const char* unit, std::string where) {
     if (!(value <= limit)) out.findings.push_back({what, std::move(where), value, limit, unit});
@@ -77,14 +77,14 @@ WorldHealth World::health(const HealthLimits& limits) const {
   };
   const auto depth = [](const ContactReport& c) { return -c.gap; };
   const auto residual = [](const ContactReport& c) { return c.residual; };
-  const ContactReport* deepest = worst_of(w.contact_reports, depth);
+  const ContactReport* deepest = worst_of(w.reports.contacts, depth);
   tell("the penetration", out.penetration, limits.penetration, "m",
        between(deepest, deepest ? depth(*deepest) : 0, limits.penetration));
   tell("the gap", out.gap, limits.gap, "m",
-       at_connection(worst_of(w.connection_reports, [](const ConnectionReport& c) { return c.position_gap; })));
+       at_connection(worst_of(w.reports.connections, [](const ConnectionReport& c) { return c.position_gap; })));
   tell("the angle", out.angle, limits.angle, "rad",
-       at_connection(worst_of(w.connection_reports, [](const ConnectionReport& c) { return c.angle_gap; })));
-  const ContactReport* rough = worst_of(w.contact_reports, residual);
+       at_connection(worst_of(w.reports.connections, [](const ConnectionReport& c) { return c.angle_gap; })));
+  const ContactReport* rough = worst_of(w.reports.contacts, residual);
   tell("the residual", out.residual, limits.residual, "", between(rough, rough ? rough->residual : 0, limits.residual));
   tell("the share of unsolved contacts", out.unsolved_share(), limits.unsolved_share, "",
        fmt::format("({} of {}, worst residual {:.3g})", out.unsolved, out.contacts, out.residual));

@@ -35,21 +35,10 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
   c.X_AC = options.X_AC;
   c.X_BD = options.X_BC;
   impl_->refresh();
-  impl_->activate(c);
+  impl_->changed();
+  impl_->sleeping.wake(a), impl_->sleeping.wake(b);
+  activate(impl_->figures, impl_->time, c);
   return connection_id(slot, c.uses);
-}
-
-/// From now on the connection holds.
-void World::Impl::activate(ConnectionData& c) {
-  changed();
-  wake(c.a), wake(c.b);
-  if (c.options.hold == Hold::kRelativePose)
-    c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
-  c.active = c.is_new = true;
-  hold_all(c);
-  c.start = time;
-  c.wrench = c.impulse = c.struck = c.load = {};
-  place_connection(figures, time, c);
 }
 
 void World::release(ConnectionId id) {
@@ -57,7 +46,7 @@ void World::release(ConnectionId id) {
     throw Error(fmt::format("World::release: there is no connection {}", id.value()));
   ConnectionData* c = impl_->connection(id);
   if (!c || !c->active) return;
-  impl_->wake(c->a), impl_->wake(c->b);
+  impl_->sleeping.wake(c->a), impl_->sleeping.wake(c->b);
   c->active = false;
 }
 bool World::connected(ConnectionId id) const {

@@ -230,14 +230,14 @@ bool LanePlan::fits(const World::Impl& w) const {
 }
 
 bool LanePlan::is_plain(const World::Impl& w) const {
-  if (w.asleep_count > 0 || w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() ||
-      !w.sensors.empty() || !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() ||
-      !w.figures[0]->medium_parts.empty() || !fits(w))
+  if (w.sleeping.count() > 0 || w.status != WorldStatus::kRunning || !w.callbacks.empty() ||
+      !w.contact_callbacks.empty() || !w.sensors.list.empty() || !w.events.list.empty() || !w.springs.empty() ||
+      !w.couplings.empty() || !w.figures[0]->medium_parts.empty() || !fits(w))
     return false;
   for (const ConnectionData& c : w.connections) {
     if (c.active) return false;
   }
-  if (act(w.figures[0]->actuators)) return false;
+  if (is_active(w.figures[0]->actuators)) return false;
   for (const Controller& c : w.controllers) {
     if (!c.state.active) continue;
     if (c.description.kind != ControlKind::kPd || c.limited || c.draws) return false;
@@ -266,8 +266,7 @@ bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
     if (!stands) return false;
     key.soles[size_t(key.count++)] = {pair, face};
   }
-  if (key.count == 0 && model_.base() == Base::kFree)
-    return false;  // what flies keeps its momentum: World::Impl::keep_momentum()
+  if (key.count == 0 && model_.base() == Base::kFree) return false;  // what flies keeps its momentum: keep_momentum()
   return true;
 }
 

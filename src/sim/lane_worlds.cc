@@ -133,8 +133,8 @@ void LaneWorlds::store(World::Impl& world, int stance, int i, int steps, double 
 void LaneWorlds::store_account(World::Impl& world, int stance, int i, int steps, double time) {
   if (plan_.key(stance).count > 0) world.figures[0]->bound_force.setZero();
   world.time = time;
-  world.present = false;
-  WorldTotals& totals = world.totals;
+  world.is_current = false;
+  WorldTotals& totals = world.reports.totals;
   const int soles = plan_.key(stance).count;
   const auto count = std::uint64_t(steps) * std::uint64_t(soles);
   totals.steps += std::uint64_t(steps);
@@ -153,9 +153,9 @@ void LaneWorlds::store_account(World::Impl& world, int stance, int i, int steps,
 void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps) {
   const kernel::LaneStance& table = plan_.stance(stance);
   ContactFinder::Carried& carried = world.contacts.change_carried();
-  world.report = {};
-  world.contact_reports.clear();
-  world.connection_reports.clear();
+  world.reports.step = {};
+  world.reports.contacts.clear();
+  world.reports.connections.clear();
   for (int s = 0; s < table.sole_count; ++s) {
     const PairKey& key = carried.cache.key(s);
     const int slot = carried.cache.id(s).slot;
@@ -183,7 +183,7 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
     const std::vector<WorldShape>& shapes = world.contacts.shapes();
     const bool swapped = shapes[size_t(key.b)].figure < 0;
     const Mat3<>& E = table.soles[s].E;
-    ContactReport& r = world.contact_reports.emplace_back();
+    ContactReport& r = world.reports.contacts.emplace_back();
     const int plane = swapped ? key.b : key.a, box = swapped ? key.a : key.b;
     r.shape_a = ShapeId(plane), r.shape_b = ShapeId(box);
     r.a = kWorldBody, r.b = {FigureId(0), shapes[size_t(box)].link};
@@ -196,12 +196,12 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
     r.solves = 1;
     r.residual = at(parts_.residual, i, 0);
     r.gap = at(parts_.gap, i, s);
-    world.report.penetration = std::max(world.report.penetration, -r.gap);
-    world.report.residual = r.residual;
+    world.reports.step.penetration = std::max(world.reports.step.penetration, -r.gap);
+    world.reports.step.residual = r.residual;
   }
-  world.report.tiers[int(ContactTier::kNewton)] = table.sole_count;
-  world.report.time = world.time;
-  world.report.contacts = world.contact_reports;
+  world.reports.step.tiers[int(ContactTier::kNewton)] = table.sole_count;
+  world.reports.step.time = world.time;
+  world.reports.step.contacts = world.reports.contacts;
 }
 
 }  // namespace kansetsu

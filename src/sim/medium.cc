@@ -1,15 +1,12 @@
-#include "kansetsu/scene/medium.h"
+#include "sim/medium.h"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
-#include "sim/impl.h"
-
-/// Forces of what fills the world, and of gravity compensation, link by link.
 namespace kansetsu {
 namespace {
 
-/// Axes and moments of an inertia; those it is written in where it is diagonal in them.
+/// Principal axes and moments of an inertia; its own axes if it is diagonal.
 struct Principal {
   Mat3<> R = Mat3<>::identity();
   Vec3<> moments{};
@@ -26,10 +23,10 @@ Principal principal(const Sym3<>& I) {
 
 }  // namespace
 
-void World::Impl::list_medium_parts(FigureData& f) const {
+void list_medium_parts(FigureData& f, const Medium& medium) {
   f.medium_parts.clear();
   const auto& lift = f.options.gravity_compensation;
-  if (!options.medium.acts() && lift.empty()) return;
+  if (!medium.acts() && lift.empty()) return;
   for (int i = 0; i < f.model.link_count(); ++i) {
     const auto& inertial = f.model.link(LinkId(i)).inertial;
     const int body = f.mechanics.body_of(LinkId(i));
@@ -45,7 +42,7 @@ void World::Impl::list_medium_parts(FigureData& f) const {
                               .edges = shaped ? Vec3<>{} : inertia_box(inertial->mass, axes.moments),
                               .lifted = share == lift.end() ? 0 : share->second * inertial->mass});
     for (const FluidEllipsoid& e : f.options.ellipsoids) {
-      if (e.link != name || !options.medium.acts()) continue;
+      if (e.link != name || !medium.acts()) continue;
       f.medium_parts.push_back({.link = LinkId(i),
                                 .body = body,
                                 .X_BC = X_BL * to_transform(e.pose),
@@ -55,23 +52,20 @@ void World::Impl::list_medium_parts(FigureData& f) const {
   }
 }
 
-void World::Impl::add_medium_forces() {
-  for (const std::unique_ptr<FigureData>& f : figures) {
-    if (f->medium_parts.empty() || f->nap >= 0) continue;
-    f->medium_torque.setZero();
-    for (MediumPart& part : f->medium_parts) {
-      const Transform<> X_WC = f->mechanics.body_pose(part.body) * part.X_BC;
-      const Motion<> V_O = f->mechanics.velocity(part.body);
-      const Vec3<> r = X_WC.p - f->mechanics.origin();
-      const Vec3<> v = V_O.v + cross(V_O.w, r) - options.medium.wind;
-      const Motion<> V_C{transpose_times(X_WC.R, V_O.w), transpose_times(X_WC.R, v)};
-      const Force<> F_C = part.ellipsoid ? force_on_ellipsoid(options.medium, *part.ellipsoid, part.added, V_C)
-                                         : drag_on_box(options.medium, part.edges, V_C);
-      part.p = X_WC.p;
-      part.force = {X_WC.R * F_C.t, X_WC.R * F_C.f - part.lifted * options.gravity};
-      f->mechanics.add_generalised(part.body, {part.force.t + cross(r, part.force.f), part.force.f},
-                                   f->medium_torque.data());
-    }
+void add_medium_forces(FigureData& f, const Medium& medium, const Vec3<>& gravity) {
+  f.medium_torque.setZero();
+  for (MediumPart& part : f.medium_parts) {
+    const Transform<> X_WC = f.mechanics.body_pose(part.body) * part.X_BC;
+    const Motion<> V_O = f.mechanics.velocity(part.body);
+    const Vec3<> r = X_WC.p - f.mechanics.origin();
+    const Vec3<> v = V_O.v + cross(V_O.w, r) - medium.wind;
+    const Motion<> V_C{transpose_times(X_WC.R, V_O.w), transpose_times(X_WC.R, v)};
+    const Force<> F_C = part.ellipsoid ? force_on_ellipsoid(medium, *part.ellipsoid, part.added, V_C)
+                                       : drag_on_box(medium, part.edges, V_C);
+    part.p = X_WC.p;
+    part.force = {X_WC.R * F_C.t, X_WC.R * F_C.f - part.lifted * gravity};
+    f.mechanics.add_generalised(part.body, {part.force.t + cross(r, part.force.f), part.force.f},
+                                f.medium_torque.data());
   }
 }
 

@@ -1,10 +1,8 @@
+#include "sim/meeting.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "sim/impl.h"
-
-/// What is met within a step. What does not bounce is stopped at the surface by the forces of the step. What bounces does so where it
-/// is, up to a step before the surface: so it keeps its energy, and passes nothing.
 namespace kansetsu {
 namespace {
 
@@ -17,30 +15,28 @@ struct Opening {
 
 }  // namespace
 
-ContactFinder::Ahead World::Impl::ahead(double h) const {
+ContactFinder::Ahead look_ahead(const WorldOptions& options, double h) {
   const ContactOptions& o = options.contact;
   return {o.anticipate && o.end_of_step ? h : 0, norm(options.gravity)};
 }
 
-/// Until the first vertex that does not touch yet is a little past its surface, at the velocities of now.
-double World::Impl::time_to_touch() const {
+double time_to_touch(const ContactFinder& contacts, double tol_gap) {
   double first = kInfinity;
   for (const Touch& t : contacts.touches()) {
     const Opening opening(t);
     for (int k = 0; k < t.patch.vertex_count; ++k) {
       const ContactVertex& x = t.patch.vertices[size_t(k)];
       const double u = opening(x);
-      if (x.gap > options.contact.tol_gap && u < 0) first = std::min(first, (x.gap + options.contact.tol_gap) / -u);
+      if (x.gap > tol_gap && u < 0) first = std::min(first, (x.gap + tol_gap) / -u);
     }
   }
   return first;
 }
 
-/// Vertices that bounce and would be past their surface in the middle of the next step count as touching.
-void World::Impl::meet_impacts() {
+void meet_impacts(ContactFinder& contacts, const WorldOptions& options, double h) {
   const ContactOptions& o = options.contact;
   if (!o.anticipate || !o.end_of_step) return;
-  const double h = step_length, slow = std::max(o.rest_speed(norm(options.gravity), h), o.v_impact);
+  const double slow = std::max(o.rest_speed(norm(options.gravity), h), o.v_impact);
   for (Touch& t : contacts.touches()) {
     if (!(t.patch.restitution > 0)) continue;
     const Opening opening(t);
@@ -53,6 +49,19 @@ void World::Impl::meet_impacts() {
       x.gap = 0.5 * o.tol_gap, t.is_new = true;
     }
   }
+}
+
+bool all_separate(const ContactFinder& contacts, const WorldOptions& options) {
+  for (const Touch& t : contacts.touches()) {
+    const Opening opening(t);
+    for (int k = 0; k < t.patch.vertex_count; ++k) {
+      const ContactVertex& x = t.patch.vertices[size_t(k)];
+      const double u = opening(x);
+      if (x.gap <= options.contact.tol_gap && u <= 0) return false;
+      if (x.gap <= 0 && u <= std::max(2 * norm(options.gravity) * options.time_step, 1e-3)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace kansetsu

@@ -16,7 +16,7 @@ void World::set_inertial_parameters(FigureId id, const Eigen::Ref<const Eigen::V
   FigureData& f = impl_->data(id, "World::set_inertial_parameters");
   Model model = with_inertial_parameters(f.model, values);
   impl_->parameters_changed();
-  impl_->wake(id.value());
+  impl_->sleeping.wake(id.value());
   f.model = std::move(model);
   f.mechanics = Mechanics(f.model);
   f.set_mechanics();
@@ -30,7 +30,7 @@ void World::set_material(FigureId id, const ContactMaterial& material) {
   else
     table.set(f.own_material, material);
   impl_->parameters_changed();
-  impl_->wake(id.value());
+  impl_->sleeping.wake(id.value());
   f.options.material = material;
   for (WorldShape& s : impl_->contacts.change_shapes()) {
     if (s.owner == id.value()) s.material = f.own_material;

@@ -9,7 +9,10 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/quaternion.h"
+#include "sim/assembly.h"
+#include "sim/collisions.h"
 #include "sim/impl.h"
+#include "sim/medium.h"
 
 /// A world from the plain data of a scene.
 namespace kansetsu {
@@ -22,7 +25,7 @@ class SceneBuilder {
       : scene_(scene), world_(world), impl_(impl), report_(report) {}
 
   void build() {
-    impl_.magnetic = scene_.magnetic;
+    impl_.sensors.magnetic = scene_.magnetic;
     add_surfaces();
     for (const EnvironmentShape& shape : scene_.environment) add_environment(shape);
     for (const FigureDescription& figure : scene_.figures) add_figure(figure);
@@ -99,9 +102,9 @@ class SceneBuilder {
                                                                  .actuation = f.actuation,
                                                                  .gravity_compensation = f.gravity_compensation,
                                                                  .ellipsoids = f.ellipsoids}));
-    impl_.list_medium_parts(*impl_.figures.back());
+    list_medium_parts(*impl_.figures.back(), impl_.options.medium);
     add_shapes(index, f);
-    impl_.filter_self_collisions(index);
+    filter_self_collisions(impl_, index);
     world_.set_state(FigureId(index), initial_state(*model.value, f));
     set_controls(FigureId(index), f.initial);
     if (carried) {
@@ -123,27 +126,15 @@ class SceneBuilder {
   }
 
   void add_shapes(int index, const FigureDescription& description) {
-    FigureData& f = *impl_.figures[size_t(index)];
-    f.broad_bodies.assign(size_t(f.model.tree().body_count()), -1);
-    if (!scene_.contacts) return;
-    for (int i = 0; i < f.model.link_count(); ++i) {
-      const int body = f.mechanics.body_of(LinkId(i));
-      for (const LinkShape& s : f.model.link(LinkId(i)).collisions) {
-        if (const auto* mesh = std::get_if<Mesh>(&s.shape)) {
-          mesh_left_out(*mesh, description.name + "/" + f.model.link(LinkId(i)).name, f.model.link(LinkId(i)).line);
-          continue;
-        }
-        impl_.contacts.add({.figure = body >= 0 ? index : -1,
-                            .body = body,
-                            .owner = index,
-                            .link = LinkId(i),
-                            .geometry = Geometry(s.shape),
-                            .X_BS = f.model.tree().links[size_t(i)].X_BL * to_transform(s.origin),
-                            .material = material(s.surface, description.surface),
-                            .name = s.name},
-                           impl_.broad_body(index, body), {s.contype, s.conaffinity});
-      }
-    }
+    const auto traits = [&](LinkId link, const LinkShape& s) -> std::optional<ShapeTraits> {
+      if (!scene_.contacts) return std::nullopt;
+      const auto* mesh = std::get_if<Mesh>(&s.shape);
+      if (!mesh) return ShapeTraits{material(s.surface, description.surface), {s.contype, s.conaffinity}};
+      const LinkDescription& owner = impl_.figure(index).model.link(link);
+      mesh_left_out(*mesh, description.name + "/" + owner.name, owner.line);
+      return std::nullopt;
+    };
+    kansetsu::add_shapes(impl_, index, traits);
   }
 
   void set_controls(FigureId id, const FigureState& initial) {
@@ -187,7 +178,7 @@ class SceneBuilder {
   std::vector<int> find_shapes(const ShapeRef& ref) const {
     std::vector<int> out;
     for (size_t i = 0; i < impl_.contacts.shapes().size(); ++i) {
-      if (impl_.names(ref, impl_.contacts.shapes()[i])) out.push_back(int(i));
+      if (matches(impl_, ref, impl_.contacts.shapes()[i])) out.push_back(int(i));
     }
     return out;
   }
@@ -249,7 +240,7 @@ class SceneBuilder {
       impl_.couplings.push_back(make_coupling(c, world_.figure(f.name).value()));
   }
   CouplingData make_coupling(const PolynomialCoupling& c, int figure) const {
-    const FigureData& f = *impl_.figures[size_t(figure)];
+    const FigureData& f = impl_.figure(figure);
     const auto find = [&](const DofRef& ref) {
       if (c.tendons) {
         const int tendon = f.actuators.actuation.find_tendon(ref.joint);
@@ -313,12 +304,12 @@ class SceneBuilder {
     if (s.kind >= kSubtreeCom && s.kind <= kSubtreeAngularMomentum && !data.body.is_world()) mark_subtree(data);
     data.rng.seed(s.seed.value_or(seed_for(scene_.seed, s.name)));
     data.value.assign(size_t(sensor_size(s.kind)), 0.0);
-    impl_.sensors.push_back(std::move(data));
+    impl_.sensors.list.push_back(std::move(data));
   }
   /// The coordinate, tendon or actuator that a sensor measures.
   void find_target(SensorData& data) {
     const SensorDescription& s = data.description;
-    const FigureData& f = *impl_.figures[size_t(data.body.figure.value())];
+    const FigureData& f = impl_.figure(data.body.figure.value());
     using enum SensorKind;
     if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce) {
       data.index = f.actuators.actuation.find_tendon(s.target);
@@ -344,7 +335,7 @@ class SceneBuilder {
 
   void add_event(const EventDescription& e) {
     const bool apart = e.trigger == TriggerKind::kLift;  // what has not touched yet cannot lift
-    impl_.event_states.push_back({.description = e, .was_true = apart});
+    impl_.events.list.push_back({.description = e, .was_true = apart});
   }
 
   /// Of a connection, or of a loop, which is a connection FIGURE/LOOP.
@@ -368,7 +359,7 @@ class SceneBuilder {
     if (!any && impl_.couplings.empty()) return;
     const World::AssemblyReport report = world_.assemble();
     if (report.ok) return;
-    const double accepted = threshold::kClosedGap * impl_.mechanism_size();
+    const double accepted = threshold::kClosedGap * mechanism_size(impl_);
     for (const ConnectionData& c : impl_.connections) {
       if (!c.active || (c.position_gap <= accepted && c.angle_gap <= threshold::kClosedGap)) continue;
       problem(Severity::kError, "WORLD002", line_of(c.options.name), "connection[" + c.options.name + "]",
@@ -377,7 +368,7 @@ class SceneBuilder {
               "check the frames and the initial posture; the loop may be impossible to close");
     }
     for (const CouplingData& c : impl_.couplings) {
-      const double gap = c.value(*impl_.figures[size_t(c.figure)]).gap;
+      const double gap = c.value(impl_.figure(c.figure)).gap;
       if (std::abs(gap) <= accepted) continue;
       problem(Severity::kError, "WORLD002", c.coupling.line, "coupling[" + c.coupling.name + "]",
               fmt::format("joint '{}' cannot satisfy the coupling: an error of {:.6g} remains",
@@ -388,7 +379,7 @@ class SceneBuilder {
 
   std::string name_of(const WorldShape& s) const {
     if (s.owner < 0) return s.name;
-    const FigureData& f = *impl_.figures[size_t(s.owner)];
+    const FigureData& f = impl_.figure(s.owner);
     const std::string& link = f.model.link(s.link).name;
     return link == f.options.name ? link : f.options.name + "/" + link;
   }

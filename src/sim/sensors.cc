@@ -1,12 +1,12 @@
+#include "sim/sensors.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "kansetsu/spatial/quaternion.h"
 #include "model/tendon_path.h"
 #include "sim/actuators.h"
-#include "sim/impl.h"
 
-/// What sensors tell after a step: of positions and velocities at its end, of forces and accelerations during it.
 namespace kansetsu {
 namespace {
 
@@ -14,7 +14,7 @@ void put(const Vec3<>& x, double* out) { out[0] = x.x, out[1] = x.y, out[2] = x.
 void put(const Force<>& F, double* out) { put(F.t, out), put(F.f, out + 3); }
 void put(const Quaternion<>& q, double* out) { out[0] = q.w, out[1] = q.x, out[2] = q.y, out[3] = q.z; }
 
-/// Directions and turns have no cutoff; what cannot be negative is cut above only.
+/// Directions and rotations have no cutoff; quantities that cannot be negative are cut above only.
 void cut(const SensorDescription& s, std::vector<double>& value) {
   using enum SensorKind;
   switch (s.kind) {
@@ -46,9 +46,10 @@ Nearest nearest(double x, double lower, double upper) {
 
 }  // namespace
 
-FrameMotion World::Impl::motion_of(const BodyRef& body, const Transform<>& X_LS) {
+/// Motion of a place on a link, or in the world, at the end of the step.
+FrameMotion SensorReader::motion_of(const BodyRef& body, const Transform<>& X_LS) {
   if (body.is_world()) return {X_LS, {}, {}};
-  FigureData& f = *figures[size_t(body.figure.value())];
+  FigureData& f = world_.figure(body.figure.value());
   if (!f.motions) f.motions = std::make_unique<LinkMotions>(f.model);
   if (!f.motions_known) {
     f.trial.q = f.q, f.trial.v = f.v;
@@ -58,10 +59,10 @@ FrameMotion World::Impl::motion_of(const BodyRef& body, const Transform<>& X_LS)
   return frame_motion(*f.motions, body.link, X_LS);
 }
 
-/// Wrench across a joint, on its child link, in link axes: inverse dynamics with the forces of contacts, connections, springs and
-/// whatever was applied.
-Force<> World::Impl::joint_wrench(const BodyRef& body) {
-  FigureData& f = *figures[size_t(body.figure.value())];
+/// Wrench across a joint, on its child link, in link axes: inverse dynamics with the forces of contacts, connections and springs,
+/// and with applied wrenches.
+Force<> SensorReader::joint_wrench(const BodyRef& body) {
+  FigureData& f = world_.figure(body.figure.value());
   if (!f.reactions) f.reactions = std::make_unique<Reactions>(f.model);
   if (f.reactions_known) return f.reactions->wrench[size_t(body.link.value())];
   f.reactions_known = true;
@@ -72,23 +73,23 @@ Force<> World::Impl::joint_wrench(const BodyRef& body) {
     external[link] += Force<>{F.t + cross(p - poses[link].p, F.f), F.f};
   };
   const int self = body.figure.value();
-  for (const ContactReport& c : contact_reports) {
+  for (const ContactReport& c : reports_.contacts) {
     if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
     if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
   }
-  for (const ConnectionReport& c : connection_reports) {  // one that broke in this step has acted in it
+  for (const ConnectionReport& c : reports_.connections) {  // one that broke in this step has acted in it
     if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
     if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
   }
-  for (const SpringData& spring : springs) {
+  for (const SpringData& spring : world_.springs) {
     if (spring.a.figure.value() == self) add(spring.a.link, {{}, spring.pull}, spring.at_a);
     if (spring.b.figure.value() == self) add(spring.b.link, {{}, -spring.pull}, spring.at_b);
   }
   for (const MediumPart& part : f.medium_parts) add(part.link, part.force, part.p);
-  for (const auto& [applied, F] : wrenches) {
+  for (const auto& [applied, F] : world_.wrenches) {
     if (applied.figure.value() == self) add(applied.link, F, {});
   }
-  for (int i = 0; i < f.actuators.actuation.tendon_count(); ++i) {  // what pulls past a joint does not go through it
+  for (int i = 0; i < f.actuators.actuation.tendon_count(); ++i) {  // tendons pull past joints
     const double force = tendon_force(f, i);
     for (const Pull& pull : f.actuators.actuation.tendon_pulls(i)) {
       if (pull.link >= 0) add(LinkId(pull.link), {force * pull.t, force * pull.f}, pull.p);
@@ -99,14 +100,14 @@ Force<> World::Impl::joint_wrench(const BodyRef& body) {
   return f.reactions->wrench[size_t(body.link.value())];
 }
 
-void World::Impl::measure_contact(SensorData& s, double* out) {
+void SensorReader::measure_contact(const SensorData& s, double* out) const {
   Force<> sum{};
   int count = 0;
-  for (size_t i = 0; i < contact_reports.size(); ++i) {
-    const ContactReport& c = contact_reports[i];
+  for (size_t i = 0; i < reports_.contacts.size(); ++i) {
+    const ContactReport& c = reports_.contacts[i];
     if (c.mode == ContactMode::kOpen) continue;
-    const bool first = names(s.description.contact, contacts.shapes()[size_t(c.shape_a.value())]);
-    const bool second = names_real(s.description.contact, i);
+    const bool first = matches(world_, s.description.contact, world_.contacts.shapes()[size_t(c.shape_a.value())]);
+    const bool second = matches_real(world_, s.description.contact, world_.contacts.touches()[i]);
     if (first == second) continue;
     const double sign = second ? 1 : -1;
     sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};
@@ -116,10 +117,10 @@ void World::Impl::measure_contact(SensorData& s, double* out) {
   put(sum, out + 1);
 }
 
-double World::Impl::measure_touch(const SensorData& s) {
+double SensorReader::measure_touch(const SensorData& s) {
   double sum = 0;
   const Transform<> X_WS = motion_of(s.body, s.X_LS).X_WF;
-  for (const ContactReport& c : contact_reports) {
+  for (const ContactReport& c : reports_.contacts) {
     if (c.mode == ContactMode::kOpen || (c.a != s.body && c.b != s.body)) continue;
     if (s.volume) {  // a short ray from the contact meets the volume only where it begins inside
       const auto hit = ray_cast(*s.volume, X_WS, c.pressure, c.normal, 1e-9);
@@ -130,30 +131,30 @@ double World::Impl::measure_touch(const SensorData& s) {
   return sum;
 }
 
-double World::Impl::measure_range(const SensorData& s) {
+double SensorReader::measure_range(const SensorData& s) {
   const Transform<> X_WS = motion_of(s.body, s.X_LS).X_WF;
   double nearest_hit = s.description.cutoff > 0 ? s.description.cutoff : 1e9;
   bool any = false;
-  for (const WorldShape& shape : contacts.shapes()) {
+  for (const WorldShape& shape : world_.contacts.shapes()) {
     if (shape.owner >= 0 && !s.body.is_world() && shape.owner == s.body.figure.value() && shape.link == s.body.link)
       continue;
     Transform<> X = shape.X_BS;
-    if (shape.body >= 0) X = figures[size_t(shape.figure)]->mechanics.body_pose(shape.body) * shape.X_BS;
-    if (shape.motion) X = sample(*shape.motion, shape.X_BS, time).X_WB;
+    if (shape.body >= 0) X = world_.figure(shape.figure).mechanics.body_pose(shape.body) * shape.X_BS;
+    if (shape.motion) X = sample(*shape.motion, shape.X_BS, world_.time).X_WB;
     const auto hit = ray_cast(shape.geometry, X, X_WS.p, X_WS.R.column_z(), nearest_hit);
     if (hit) nearest_hit = hit->distance, any = true;
   }
   return any || s.description.cutoff > 0 ? nearest_hit : -1;
 }
 
-Distance World::Impl::measure_distance(const SensorData& s) const {
+Distance SensorReader::measure_distance(const SensorData& s) const {
   const auto pose = [&](const WorldShape& shape) {
-    return shape.body >= 0 ? figures[size_t(shape.figure)]->mechanics.body_pose(shape.body) * shape.X_BS : shape.X_BS;
+    return shape.body >= 0 ? world_.figure(shape.figure).mechanics.body_pose(shape.body) * shape.X_BS : shape.X_BS;
   };
   Distance best{kInfinity, {}, {}, {}};
   for (const int i : s.shapes) {
     for (const int j : s.others) {
-      const WorldShape &a = contacts.shapes()[size_t(i)], &b = contacts.shapes()[size_t(j)];
+      const WorldShape &a = world_.contacts.shapes()[size_t(i)], &b = world_.contacts.shapes()[size_t(j)];
       const Distance d = signed_distance(a.geometry, pose(a), b.geometry, pose(b));
       if (d.distance < best.distance) best = d;
     }
@@ -161,7 +162,7 @@ Distance World::Impl::measure_distance(const SensorData& s) const {
   return best;
 }
 
-void World::Impl::measure_frame(const SensorData& s, double* out) {
+void SensorReader::measure_frame(const SensorData& s, double* out) {
   using enum SensorKind;
   const FrameMotion m = motion_of(s.body, s.X_LS), r = motion_of(s.reference, s.X_LR);
   const auto turned = [&](const Vec3<>& x) { return transpose_times(r.X_WF.R, x); };
@@ -181,19 +182,19 @@ void World::Impl::measure_frame(const SensorData& s, double* out) {
     case kFrameAngularVelocity:
       return put(turned(m.V.w - r.V.w), out);
     case kFrameLinearAcceleration:  // as accelerometers feel it
-      return put(m.A.v - options.gravity, out);
+      return put(m.A.v - world_.options.gravity, out);
     default:
       return put(m.A.w, out);
   }
 }
 
-void World::Impl::measure_subtree(const SensorData& s, double* out) {
+void SensorReader::measure_subtree(const SensorData& s, double* out) {
   double mass = 0;
   Vec3<> com{}, momentum{};
   const auto visit = [&](auto&& use) {
-    for (size_t k = 0; k < figures.size(); ++k) {
+    for (size_t k = 0; k < world_.figures.size(); ++k) {
       if (!s.body.is_world() && int(k) != s.body.figure.value()) continue;
-      const Model& model = figures[k]->model;
+      const Model& model = world_.figures[k]->model;
       for (int i = 0; i < model.link_count(); ++i) {
         const std::optional<Inertial>& inertial = model.link(LinkId(i)).inertial;
         if (!inertial || inertial->mass == 0 || (!s.body.is_world() && !s.subtree[size_t(i)])) continue;
@@ -219,9 +220,9 @@ void World::Impl::measure_subtree(const SensorData& s, double* out) {
 }
 
 /// Of joints, tendons and actuators.
-void World::Impl::measure_coordinate(const SensorData& s, double* out) {
+void SensorReader::measure_coordinate(const SensorData& s, double* out) const {
   using enum SensorKind;
-  FigureData& f = *figures[size_t(s.body.figure.value())];
+  FigureData& f = world_.figure(s.body.figure.value());
   const Actuation& all = f.actuators.actuation;
   const auto limit = [&](double x, double rate, double lower, double upper, int memory, SensorKind first) {
     const Nearest n = nearest(x, lower, upper);
@@ -301,26 +302,26 @@ void World::Impl::measure_coordinate(const SensorData& s, double* out) {
   }
 }
 
-void World::Impl::measure(SensorData& s, double* out) {
+void SensorReader::measure(const SensorData& s, double* out) {
   using enum SensorKind;
   const auto local = [&](const FrameMotion& m, const Vec3<>& x) { put(transpose_times(m.X_WF.R, x), out); };
   switch (s.description.kind) {
     case kImu: {
       const FrameMotion m = motion_of(s.body, s.X_LS);
       put(transpose_times(m.X_WF.R, m.V.w), out);
-      return put(transpose_times(m.X_WF.R, m.A.v - options.gravity), out + 3);
+      return put(transpose_times(m.X_WF.R, m.A.v - world_.options.gravity), out + 3);
     }
     case kJointForce:
       return put(joint_wrench(s.body), out);
     case kConnectionForce: {
-      const ConnectionData& c = connections[size_t(s.connection)];
+      const ConnectionData& c = world_.connections[size_t(s.connection)];
       return put(c.active ? c.wrench : Force<>{}, out);
     }
     case kContact:
       return measure_contact(s, out);
     case kAccelerometer: {
       const FrameMotion m = motion_of(s.body, s.X_LS);
-      return local(m, m.A.v - options.gravity);
+      return local(m, m.A.v - world_.options.gravity);
     }
     case kVelocimeter: {
       const FrameMotion m = motion_of(s.body, s.X_LS);
@@ -359,14 +360,13 @@ void World::Impl::measure(SensorData& s, double* out) {
     case kSubtreeAngularMomentum:
       return measure_subtree(s, out);
     case kKineticEnergy:
-      out[0] = 0;
-      for (const auto& f : figures) out[0] += f->energy_of(f->q, f->v).kinetic;
+      out[0] = kinetic_energy(world_);
       return;
     case kPotentialEnergy:
-      out[0] = potential_energy();
+      out[0] = potential_energy(world_);
       return;
     case kClock:
-      out[0] = time;
+      out[0] = world_.time;
       return;
     case kFramePosition:
     case kFrameQuaternion:
@@ -383,16 +383,16 @@ void World::Impl::measure(SensorData& s, double* out) {
   }
 }
 
-void World::Impl::read_sensors() {
-  if (sensors.empty()) return;
-  for (const auto& f : figures) {
+void SensorReader::read() {
+  if (list.empty()) return;
+  for (const auto& f : world_.figures) {
     f->motions_known = f->reactions_known = false;
     f->mechanics.set_pose(f->q.data());
     if (!f->actuators.any()) continue;
     f->mechanics.set_motion(f->v.data());
     place_actuators(*f);
   }
-  for (SensorData& s : sensors) {
+  for (SensorData& s : list) {
     measure(s, s.value.data());
     const SensorDescription& d = s.description;
     std::normal_distribution<double> normal;
@@ -404,26 +404,6 @@ void World::Impl::read_sensors() {
     }
     if (d.cutoff > 0) cut(d, s.value);
   }
-}
-
-std::vector<double> World::sensor_values() const {
-  std::vector<double> out;
-  for (const SensorData& s : impl_->sensors) out.insert(out.end(), s.value.begin(), s.value.end());
-  return out;
-}
-
-void World::sense() {
-  Impl& w = *impl_;
-  w.changed();
-  w.contacts.touches().clear();
-  w.contact_reports.clear();
-  w.find_islands();
-  w.evaluate(w.time);
-  for (const std::unique_ptr<FigureData>& f : w.figures) {
-    if (f->actuators.any()) w.finish_actuators(*f, 0);
-  }
-  w.read_sensors();
-  w.present = false;
 }
 
 }  // namespace kansetsu

@@ -5,6 +5,7 @@
 
 #include "kansetsu/base/error.h"
 #include "sim/impl.h"
+#include "sim/snapshot.h"
 
 /// A world's state as a whole: its hash, saved and restored to the bit.
 namespace kansetsu {
@@ -45,13 +46,13 @@ Snapshot World::save() const {
   data->contacts = impl_->contacts.carried();
   data->gravity = impl_->options.gravity;
   data->controllers = impl_->controllers;
-  for (const SensorData& s : impl_->sensors) data->sensors.push_back(s.rng);
-  data->event_states = impl_->event_states;
-  data->events = impl_->events;
-  data->totals = impl_->totals;
+  for (const SensorData& s : impl_->sensors.list) data->sensors.push_back(s.rng);
+  data->event_states = impl_->events.list;
+  data->events = impl_->reports.events;
+  data->totals = impl_->reports.totals;
   data->status = impl_->status;
   data->failure = impl_->failure;
-  data->next_step = impl_->next_step;
+  data->next_step = impl_->smooth.next_step;
   Snapshot out;
   out.data_ = std::move(data);
   return out;
@@ -63,8 +64,9 @@ void World::restore(const Snapshot& snapshot) {
   if (!snapshot.data_) throw Error("World::restore: the snapshot is empty");
   const Snapshot::Data& data = *snapshot.data_;
   bool fits = data.q.size() == impl_->figures.size() && data.controllers.size() == impl_->controllers.size() &&
-              data.sensors.size() == impl_->sensors.size() && data.event_states.size() == impl_->event_states.size() &&
-              data.shapes == impl_->contacts.shapes().size() && data.springs == impl_->springs.size();
+              data.sensors.size() == impl_->sensors.list.size() &&
+              data.event_states.size() == impl_->events.list.size() && data.shapes == impl_->contacts.shapes().size() &&
+              data.springs == impl_->springs.size();
   for (size_t i = 0; fits && i < data.q.size(); ++i) {
     fits = data.q[i].size() == impl_->figures[i]->q.size() &&
            data.control[i].size() == impl_->figures[i]->actuators.control.size();
@@ -78,15 +80,12 @@ void World::restore(const Snapshot& snapshot) {
   }
   if (data.gravity != impl_->options.gravity) set_gravity(data.gravity);
   impl_->time = data.time;
-  impl_->asleep_count = 0, impl_->asleep_told = false;
-  impl_->contacts.rearranged();
   for (size_t i = 0; i < data.q.size(); ++i) {
     FigureData& f = *impl_->figures[i];
     f.q = data.q[i], f.v = data.v[i], f.vdot = data.vdot[i], f.torque = data.torque[i], f.effort = data.effort[i];
     f.bound_force = data.bound_force[i], f.products_due = data.products_due[i];
     f.actuators.control = data.control[i], f.actuators.activation = data.activation[i];
     f.rest_time = data.rest_time[i], f.nap = data.nap[i];
-    impl_->asleep_count += f.nap >= 0;
     f.has_external = data.external[i].size() > 0;
     if (f.has_external)
       f.external = data.external[i];
@@ -95,17 +94,18 @@ void World::restore(const Snapshot& snapshot) {
     f.mechanics.set_pose(f.q.data());
     f.mechanics.set_motion(f.v.data());
   }
+  impl_->sleeping.recount();
   impl_->wrenches = data.wrenches;
   impl_->connections = data.connections;
   impl_->contacts.restore(data.contacts);
   impl_->controllers = data.controllers;
-  for (size_t i = 0; i < data.sensors.size(); ++i) impl_->sensors[i].rng = data.sensors[i];
-  impl_->event_states = data.event_states;
-  impl_->events = data.events;
-  impl_->totals = data.totals;
+  for (size_t i = 0; i < data.sensors.size(); ++i) impl_->sensors.list[i].rng = data.sensors[i];
+  impl_->events.list = data.event_states;
+  impl_->reports.events = data.events;
+  impl_->reports.totals = data.totals;
   impl_->status = data.status;
   impl_->failure = data.failure;
-  impl_->next_step = data.next_step;
+  impl_->smooth.next_step = data.next_step;
 }
 
 }  // namespace kansetsu

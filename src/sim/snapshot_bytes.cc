@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "kansetsu/base/error.h"
-#include "sim/impl.h"
+#include "sim/snapshot.h"
 
 /// Snapshots as bytes, for other processes of the same build: everything in order, numbers as they are in memory, a checksum at the
 /// end. Members are named by structured bindings, so that one that is added somewhere does not compile until it is added here.

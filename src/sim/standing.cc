@@ -10,7 +10,7 @@ void World::Impl::changed() { standing->forget(); }
 /// Which way a step goes depends on what a snapshot holds alone, so that a world that is restored goes the same.
 int StandingStep::stance_of(const World::Impl& world) {
   const int touching = world.contacts.carried().cache.size();
-  if (!world.options.standing_steps || world.asleep_count > 0 || world.figures.size() != 1 || touching == 0 ||
+  if (!world.options.standing_steps || world.sleeping.count() > 0 || world.figures.size() != 1 || touching == 0 ||
       touching > kernel::kMostSoles)
     return -1;
   if (!plan_ || !plan_->fits(world)) {

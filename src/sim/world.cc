@@ -11,7 +11,10 @@
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/edit.h"
 #include "sim/actuators.h"
+#include "sim/assembly.h"
+#include "sim/collisions.h"
 #include "sim/impl.h"
+#include "sim/medium.h"
 #include "sim/require.h"
 #include "sim/standing.h"
 
@@ -30,8 +33,7 @@ void check_state(const Model& model, const State& state, const std::string& figu
 
 }  // namespace
 
-World::Impl::Impl(const WorldOptions& o)
-    : options(o), step_length(o.time_step), standing(std::make_unique<StandingStep>()) {
+World::Impl::Impl(const WorldOptions& o) : WorldState(o), standing(std::make_unique<StandingStep>()) {
   const auto require = [](bool fine, const char* what, double value, const char* wanted) {
     if (!fine) throw Error(fmt::format("World: {} is {}, it must be {}", what, value, wanted));
   };
@@ -68,7 +70,7 @@ FigureId World::add(const Model& model, const FigureOptions& options) { return a
 FigureId World::add(const Model& model, const State& state, const FigureOptions& options) {
   impl_->changed();
   impl_->ledger.reset();
-  impl_->wake_all();
+  impl_->sleeping.wake_all();
   const FigureId id(int(impl_->figures.size()));
   FigureOptions named = options;
   if (named.name.empty()) named.name = model.name();
@@ -86,78 +88,17 @@ FigureId World::add(const Model& model, const State& state, const FigureOptions&
     }
     impl_->figures.back() = std::make_unique<FigureData>(value_or_throw(Model::build(std::move(description))), named);
   }
-  impl_->list_medium_parts(*impl_->figures.back());
-  impl_->add_shapes(id.value(), {});
-  impl_->filter_self_collisions(id.value());
+  list_medium_parts(*impl_->figures.back(), impl_->options.medium);
+  const MaterialId material = named.material == ContactMaterial{} || !named.collides
+                                  ? MaterialId(0)
+                                  : impl_->contacts.materials().add(named.material);
+  add_shapes(*impl_, id.value(), [&](LinkId, const LinkShape& s) -> std::optional<ShapeTraits> {
+    if (!named.collides || std::holds_alternative<Mesh>(s.shape)) return std::nullopt;  // a mesh by reference only
+    return ShapeTraits{material};
+  });
+  filter_self_collisions(*impl_, id.value());
   set_state(id, state);
   return id;
-}
-
-void World::Impl::add_shapes(int figure, const CollisionGroups& groups) {
-  FigureData& f = *figures[size_t(figure)];
-  f.broad_bodies.assign(size_t(f.model.tree().body_count()), -1);
-  if (!f.options.collides) return;
-  const MaterialId material =
-      f.options.material == ContactMaterial{} ? MaterialId(0) : contacts.materials().add(f.options.material);
-  for (int i = 0; i < f.model.link_count(); ++i) {
-    const int body = f.mechanics.body_of(LinkId(i));
-    for (const LinkShape& s : f.model.link(LinkId(i)).collisions) {
-      if (std::holds_alternative<Mesh>(s.shape)) continue;  // by reference only: nothing to touch
-      const Transform<> X_BS = f.model.tree().links[size_t(i)].X_BL * to_transform(s.origin);
-      contacts.add({.figure = body >= 0 ? figure : -1,
-                    .body = body,
-                    .owner = figure,
-                    .link = LinkId(i),
-                    .geometry = Geometry(s.shape),
-                    .X_BS = X_BS,
-                    .material = material,
-                    .name = s.name},
-                   broad_body(figure, body), groups);
-    }
-  }
-}
-
-/// Families of the broad phase: what cannot move, and then one per figure.
-constexpr int kUnmoved = 0, kFirstFigure = 1;
-
-/// What cannot move never meets the surroundings, nor what cannot move of other figures.
-int World::Impl::broad_body(int figure, int body) {
-  FigureData& f = *figures[size_t(figure)];
-  int& number = body < 0 ? f.broad_base : f.broad_bodies[size_t(body)];
-  if (number >= 0) return number;
-  number = broad_bodies++;
-  if (body >= 0) return number;
-  for (const int fixed : {0, number}) contacts.change_filters().set_family(fixed, kUnmoved);
-  return number;
-}
-
-/// Which links of a figure never meet: all, or those that a joint joins (links without shapes between them do not count).
-void World::Impl::filter_self_collisions(int figure) {
-  FigureData& f = *figures[size_t(figure)];
-  const Tree& tree = f.model.tree();
-  const auto number = [&](int body) { return body < 0 ? f.broad_base : f.broad_bodies[size_t(body)]; };
-  const auto exclude = [&](int a, int b) {
-    const int x = number(a), y = number(b);
-    if (a != b && x >= 0 && y >= 0) contacts.change_filters().exclude_bodies(x, y);
-  };
-  if (f.options.self_collision == SelfCollision::kNone) {
-    for (int a = 0; a < tree.body_count(); ++a) {
-      if (number(a) >= 0) contacts.change_filters().set_family(number(a), kFirstFigure + figure);
-      exclude(a, -1);  // what cannot move has a family of its own
-    }
-    return;
-  }
-  if (f.options.self_collision == SelfCollision::kNotNeighbours) {
-    for (int a = 0; a < tree.body_count(); ++a) {
-      int parent = tree.bodies[size_t(a)].parent;
-      while (parent >= 0 && f.broad_bodies[size_t(parent)] < 0) parent = tree.bodies[size_t(parent)].parent;
-      exclude(a, parent);
-    }
-  }
-  for (const CollisionFilter& filter : f.model.description().collision_filters) {
-    const auto a = f.model.find_link(filter.a), b = f.model.find_link(filter.b);
-    if (a && b) exclude(f.mechanics.body_of(*a), f.mechanics.body_of(*b));
-  }
 }
 
 ShapeId World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material,
@@ -168,7 +109,7 @@ ShapeId World::add_fixed(const Shape& shape, const Transform<>& X_WS, const Cont
 ShapeId World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
                           const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
   impl_->changed();
-  impl_->wake_all();
+  impl_->sleeping.wake_all();
   require_pose(X_WS, "World::add_fixed, add_moving", "X_WS");
   require_finite(surface_velocity, "World::add_moving", "the surface velocity");
   if (motion) require_motion(*motion, "World::add_moving");
@@ -215,20 +156,20 @@ void World::set_state(FigureId id, const State& state) {
   check_state(f.model, state, f.options.name, "World::set_state");
   impl_->changed();
   impl_->ledger.reset();
-  impl_->wake(id.value());
+  impl_->sleeping.wake(id.value());
   f.q = state.q;
   normalise(f.model, f.q);
   f.v = state.v;
   f.vdot.setZero();
   f.mechanics.set_pose(f.q.data());
   f.mechanics.set_motion(f.v.data());
-  if (f.actuators.any()) impl_->place_actuators(f);
+  if (f.actuators.any()) place_actuators(f);
 }
 const Eigen::VectorXd& World::torque(FigureId id) const { return impl_->data(id, "World::torque").torque; }
 void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   FigureData& f = impl_->data(id, "World::set_torque");
   check_size("World::set_torque", "tau", tau.size(), f.model.nv());
-  if (f.nap >= 0 && tau != f.torque) impl_->wake(id.value());
+  if (f.nap >= 0 && tau != f.torque) impl_->sleeping.wake(id.value());
   std::copy_n(tau.data(), tau.size(), f.torque.data());
 }
 void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
@@ -236,7 +177,7 @@ void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
   impl_->require_body(body, "World::apply_wrench");
   FigureData& f = impl_->data(body.figure, "World::apply_wrench");
   impl_->refresh();
-  impl_->wake(body);
+  impl_->sleeping.wake(body);
   const Vec3<> r = p_W - f.mechanics.origin();
   f.mechanics.add_generalised(f.mechanics.body_of(body.link), {F.t + cross(r, F.f), F.f}, f.external.data());
   f.has_external = true;
@@ -257,39 +198,8 @@ Motion<> World::velocity(BodyRef body) const {
   return {V.w, V.v + cross(V.w, m.link_pose(body.link).p - m.origin())};
 }
 
-double World::kinetic_energy() const {
-  double sum = 0;
-  for (const auto& f : impl_->figures) sum += f->energy_of(f->q, f->v).kinetic;
-  return sum;
-}
-double World::potential_energy() const { return impl_->potential_energy(); }
-double World::Impl::potential_energy() {
-  double sum = 0;
-  for (const auto& f : figures) {
-    sum += f->energy_of(f->q, f->v).potential;
-    for (const DriveCoordinate& d : f->drives) {
-      if (!f->options.switches.springs || d.dof.stiffness == 0) continue;
-      const double x = d.position(f->q) - d.dof.rest;
-      sum += 0.5 * d.dof.stiffness * x * x;
-    }
-    if (f->actuators.actuation.plan().sprung.empty()) continue;
-    refresh();
-    place_actuators(*f);
-    sum += tendon_energy(*f);
-  }
-  for (ConnectionData& c : connections) {
-    if (!c.active || c.soft == 0) continue;
-    refresh();
-    place_connection(figures, time, c);
-    sum += c.stored;
-  }
-  if (!springs.empty()) refresh();
-  for (const SpringData& s : springs) {
-    const double x = norm(body_pose(figures, s.b) * s.p_B - body_pose(figures, s.a) * s.p_A) - s.rest;
-    if (x > 0 || !s.spring.pull_only) sum += 0.5 * s.spring.stiffness * x * x;
-  }
-  return sum;
-}
+double World::kinetic_energy() const { return kansetsu::kinetic_energy(*impl_); }
+double World::potential_energy() const { return kansetsu::potential_energy(*impl_); }
 Vec3<> World::momentum() const {
   Vec3<> sum{};
   for (const auto& f : impl_->figures) {
@@ -325,7 +235,7 @@ void World::add_controller(const ControllerDescription& controller) {
       throw Error("World::add_controller: there is already a controller '" + controller.name + "'");
   }
   impl_->changed();
-  impl_->wake(id.value());
+  impl_->sleeping.wake(id.value());
   impl_->controllers.push_back(
       make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
 }
@@ -358,9 +268,10 @@ void World::set_controller(const ControllerDescription& controller) {
     throw Error("World::set_controller: '" + controller.name + "' drives another figure, or its joints otherwise");
   if (controller.active != c.state.active) {
     c.state.active = controller.active;
-    impl_->note(c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
+    impl_->reports.note(impl_->time, c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped,
+                        controller.name);
   }
-  impl_->wake(c.figure);
+  impl_->sleeping.wake(c.figure);
   ControllerState state = std::move(c.state);
   c = make_controller(controller, c.figure, *impl_->figures[size_t(c.figure)], impl_->options.seed);
   c.state = std::move(state);
@@ -372,7 +283,7 @@ void World::set_gravity(const Vec3<>& gravity) {
   impl_->ledger.reset();
   require_finite(gravity, "World::set_gravity", "gravity");
   impl_->options.gravity = gravity;
-  impl_->wake_all();
+  impl_->sleeping.wake_all();
   for (const auto& f : impl_->figures) {
     f->model = with_gravity(f->model, gravity);
     f->mechanics = Mechanics(f->model);
@@ -392,7 +303,7 @@ void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_
   require_not_negative(spring.rest_length.value_or(0), "World::add_spring", "the rest length");
   impl_->changed();
   impl_->ledger.reset();
-  impl_->wake(a), impl_->wake(b);
+  impl_->sleeping.wake(a), impl_->sleeping.wake(b);
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
   impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
 }
@@ -405,8 +316,53 @@ int World::advance(double seconds) {
 }
 WorldStatus World::status() const { return impl_->status; }
 const std::string& World::failure() const { return impl_->failure; }
-const StepReport& World::report() const { return impl_->report; }
-const WorldTotals& World::totals() const { return impl_->totals; }
-const std::vector<Event>& World::events() const { return impl_->events; }
+const StepReport& World::report() const { return impl_->reports.step; }
+const WorldTotals& World::totals() const { return impl_->reports.totals; }
+const std::vector<Event>& World::events() const { return impl_->reports.events; }
+
+const std::vector<double>& World::sensor(std::string_view name) const {
+  for (const SensorData& s : impl_->sensors.list) {
+    if (s.description.name == name) return s.value;
+  }
+  throw Error(fmt::format("World::sensor: unknown sensor '{}'", name));
+}
+std::vector<std::string> World::sensor_names() const {
+  std::vector<std::string> out;
+  for (const SensorData& s : impl_->sensors.list) out.push_back(s.description.name);
+  return out;
+}
+std::vector<double> World::sensor_values() const {
+  std::vector<double> out;
+  for (const SensorData& s : impl_->sensors.list) out.insert(out.end(), s.value.begin(), s.value.end());
+  return out;
+}
+void World::sense() {
+  Impl& w = *impl_;
+  w.changed();
+  w.contacts.touches().clear();
+  w.reports.contacts.clear();
+  w.islands.find(w.figures, w.connections, w.contacts);
+  w.smooth.evaluate(w.time, w.options.time_step);
+  w.forces.finish(0);
+  w.sensors.read();
+  w.is_current = false;
+}
+
+bool World::asleep(FigureId id) const { return impl_->data(id, "World::asleep").nap >= 0; }
+void World::wake(FigureId id) {
+  impl_->data(id, "World::wake");
+  impl_->sleeping.wake(id.value());
+}
+
+World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
+  if (!(tolerance >= 0) || max_iterations < 0) {
+    throw Error(fmt::format("World::assemble: the tolerance is {} and max_iterations {}, expected 0 or more", tolerance,
+                            max_iterations));
+  }
+  Impl& w = *impl_;
+  w.ledger.reset();
+  w.sleeping.wake_all();
+  return Assembler(w, w.islands, w.bilateral).assemble(tolerance, max_iterations);
+}
 
 }  // namespace kansetsu

@@ -99,13 +99,13 @@ void WorldBatch::Impl::reserve_memory(int i) {
   World::Impl& world = data(i);
   if (!plan->is_plain(world)) return;
   const Snapshot before = worlds[size_t(i)].save();
-  const StepReport said = world.report;
-  const std::vector<ContactReport> contacts = world.contact_reports;
+  const StepReport said = world.reports.step;
+  const std::vector<ContactReport> contacts = world.reports.contacts;
   worlds[size_t(i)].step();
   worlds[size_t(i)].restore(before);
-  world.report = said;
-  world.contact_reports.assign(contacts.begin(), contacts.end());
-  world.report.contacts = world.contact_reports;
+  world.reports.step = said;
+  world.reports.contacts.assign(contacts.begin(), contacts.end());
+  world.reports.step.contacts = world.reports.contacts;
 }
 
 void WorldBatch::Impl::store(int i) {

@@ -1,27 +1,27 @@
+#include "sim/assembly.h"
+
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "kansetsu/model/configuration.h"
-#include "sim/impl.h"
+#include "sim/actuators.h"
 
-/// Postures in which all connections and couplings hold, where Newton's method from the present one finds none: damped least squares
-/// (Levenberg, Marquardt) on the gaps, with joints kept within their limits, from the posture at hand and then from random ones.
 namespace kansetsu {
 namespace {
 
-constexpr int kStarts = 24;  // the posture at hand, and random ones
+constexpr int kStarts = 24;  // the present posture, and random ones
 constexpr int kMostIterations = 200;
 constexpr double kDifference = 1e-6;  // [rad, m] of central differences: errors of 1e-10 in J
 constexpr double kConverged = 1e-11;  // gaps by the mechanism's size, and angles
-constexpr double kFreeRange = 1.5;    // [rad, m] around the posture at hand, of joints without limits
+constexpr double kFreeRange = 1.5;    // [rad, m] around the present posture, of joints without limits
 constexpr unsigned kSeed = 20;
 
 /// The figures that connections and couplings hold, as one vector of unknowns.
 class AssemblySearch {
  public:
-  AssemblySearch(World::Impl& world, double size) : world_(world), size_(size) {
+  AssemblySearch(WorldState& world, double size) : world_(world), size_(size) {
     for (const ConnectionData& c : world.connections) {
       if (!c.active) continue;
       for (const BodyRef& body : {c.a, c.b}) {
@@ -49,7 +49,7 @@ class AssemblySearch {
   }
 
  private:
-  FigureData& figure(int k) { return *world_.figures[size_t(k)]; }
+  FigureData& figure(int k) { return world_.figure(k); }
   void use(int k) {
     if (std::find(used_.begin(), used_.end(), k) == used_.end()) used_.push_back(k);
   }
@@ -85,7 +85,7 @@ class AssemblySearch {
     for (const int k : used_) {
       FigureData& f = figure(k);
       f.mechanics.set_pose(f.q.data());
-      if (f.actuators.actuation.tendon_count() > 0) world_.place_actuators(f);
+      if (f.actuators.actuation.tendon_count() > 0) place_actuators(f);
     }
     for (ConnectionData& c : world_.connections) {
       if (!c.active) continue;
@@ -152,7 +152,7 @@ class AssemblySearch {
     return residual().cwiseAbs().maxCoeff() <= threshold::kClosedGap;
   }
 
-  World::Impl& world_;
+  WorldState& world_;
   double size_;
   std::vector<int> used_;
   int columns_ = 0;
@@ -162,33 +162,107 @@ class AssemblySearch {
 
 }  // namespace
 
-double World::Impl::mechanism_size() {
+double mechanism_size(const WorldState& world) {
   Vec3<> lower{kInfinity, kInfinity, kInfinity}, upper = -lower;
   const auto add = [&](const Vec3<>& p) {
     lower = {std::min(lower.x, p.x), std::min(lower.y, p.y), std::min(lower.z, p.z)};
     upper = {std::max(upper.x, p.x), std::max(upper.y, p.y), std::max(upper.z, p.z)};
   };
-  for (const ConnectionData& c : connections) {
+  for (const ConnectionData& c : world.connections) {
     if (!c.active) continue;
     for (const BodyRef& body : {c.a, c.b}) {
       if (body.figure.value() < 0) continue;
-      const FigureData& f = *figures[size_t(body.figure.value())];
-      for (int i = 0; i < f.model.link_count(); ++i) add(body_pose(figures, {body.figure, LinkId(i)}).p);
+      const FigureData& f = world.figure(body.figure.value());
+      for (int i = 0; i < f.model.link_count(); ++i) add(body_pose(world.figures, {body.figure, LinkId(i)}).p);
     }
-    add(body_pose(figures, c.a) * c.X_AC.p);
+    add(body_pose(world.figures, c.a) * c.X_AC.p);
   }
   constexpr double kSmallest = 1e-3;  // [m] what has no length has no size of its own
   return lower.x <= upper.x ? std::max(kSmallest, norm(upper - lower)) : 1;
 }
 
-bool World::Impl::find_assembly() { return AssemblySearch(*this, mechanism_size()).find(); }
-
-bool World::Impl::within_limits() const {
-  return std::all_of(figures.begin(), figures.end(), [](const std::unique_ptr<FigureData>& f) {
+bool Assembler::within_limits() const {
+  return std::ranges::all_of(world_.figures, [](const std::unique_ptr<FigureData>& f) {
     constexpr double kSlack = 1e-9;  // [rad, m]
     return ((f->q - f->model.lower_position()).array() >= -kSlack).all() &&
            ((f->model.upper_position() - f->q).array() >= -kSlack).all();
   });
+}
+
+/// Largest gap and angle at the present positions; places everything.
+void Assembler::measure(World::AssemblyReport& out) {
+  out.gap = out.angle = 0;
+  for (IslandWork& w : islands_) bilateral_.largest_gap(w, world_.time);
+  for (const ConnectionData& c : world_.connections) {
+    if (!c.active) continue;
+    out.gap = std::max(out.gap, c.position_gap);
+    out.angle = std::max(out.angle, c.angle_gap);
+  }
+  for (const CouplingData& c : world_.couplings)
+    out.gap = std::max(out.gap, std::abs(c.value(world_.figure(c.figure)).gap));
+}
+
+void Assembler::iterate(double tolerance, int max_iterations, World::AssemblyReport& out) {
+  for (; out.iterations < max_iterations && std::max(out.gap, out.angle) > tolerance; ++out.iterations) {
+    for (IslandWork& w : islands_) bilateral_.approach(w, {world_.time, world_.options.time_step});
+    const double before = std::max(out.gap, out.angle);
+    measure(out);
+    if (out.iterations > 5 && std::max(out.gap, out.angle) > 0.99 * before && before < 1e-9) break;
+  }
+}
+
+void Assembler::correct_velocities(World::AssemblyReport& out) {
+  for (IslandWork& w : islands_) {
+    if (bilateral_.count(w) == 0) continue;
+    for (FigureData& f : w.members) {
+      f.mechanics.set_motion(f.v.data());
+      f.mechanics.factorise(nullptr, f.torque.data());
+    }
+    for (int pass = 0; pass < 2; ++pass) {
+      for (FigureData& f : w.members) f.mechanics.set_motion(f.v.data());
+      bilateral_.solve_velocities(w, {world_.time, world_.options.time_step});
+    }
+    for (FigureData& f : w.members) f.mechanics.set_motion(f.v.data());
+    out.rank_deficiency += w.account.rank_deficiency;
+    out.velocity = std::max(out.velocity, w.account.inconsistency);
+    for (const int k : w.connections) {
+      ConnectionData& c = world_.connections[size_t(k)];
+      c.is_new = c.is_new && c.options.restitution != PerDirection{};  // a rebound is still to come
+    }
+  }
+}
+
+World::AssemblyReport Assembler::assemble(double tolerance, int max_iterations) {
+  World::AssemblyReport out;
+  world_.contacts.touches().clear();
+  islands_.find(world_.figures, world_.connections, world_.contacts);
+  measure(out);
+  const double size = mechanism_size(world_);
+  const auto closed = [&] { return std::max(out.gap / size, out.angle) <= std::max(tolerance, threshold::kClosedGap); };
+  const auto positions = [&] {
+    std::vector<Eigen::VectorXd> q;
+    for (const std::unique_ptr<FigureData>& f : world_.figures) q.push_back(f->q);
+    return q;
+  };
+  const auto go_to = [&](const std::vector<Eigen::VectorXd>& q) {
+    for (size_t k = 0; k < q.size(); ++k) world_.figures[k]->q = q[k];
+    measure(out);
+  };
+  const bool inside = within_limits();
+  const std::vector<Eigen::VectorXd> start = positions();
+  iterate(tolerance, max_iterations, out);
+  if (!closed() || (inside && !within_limits())) {
+    const std::vector<Eigen::VectorXd> reached = positions();
+    const bool was_closed = closed();
+    go_to(start);
+    if (AssemblySearch(world_, size).find())
+      measure(out);
+    else if (was_closed)
+      go_to(reached);  // beyond a limit, but closed
+  }
+  out.ok = closed();
+  correct_velocities(out);
+  return out;
 }
 
 }  // namespace kansetsu
