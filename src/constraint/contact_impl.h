@@ -91,8 +91,6 @@ void set_vertices(const kernel::PatchWork& patch, const ContactMemory* memory, d
                   double* x);
 /// Own response of the vertices by the patch's own block of G; `least`: what answers less cannot be moved.
 void set_scales(const double* own, int stride, double least, kernel::PatchLaw& law);
-/// r += impulses of a patch's rows
-void add_impulses(const kernel::PatchLaw& law, const double* x, double* r);
 /// States of a patch as [NY00] names them, read off the solution. @param near  velocity [m/s] that still counts as none
 void read_states(const kernel::PatchLaw& law, const double* x, const double* w, double near, kernel::PatchWork& patch);
 /// How far what is past by `depth` is to be moved by positions alone, when it moves by `already` in the step.

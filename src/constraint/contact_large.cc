@@ -322,7 +322,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
     PatchWork& p = impl.patches[std::size_t(i)];
     const PatchLaw& law = impl.laws[std::size_t(i)];
     double force[6] = {0, 0, 0, 0, 0, 0}, w[6];
-    contact::add_impulses(law, s.x + law.at, force);
+    kernel::add_impulses(law, s.x + law.at, force);
     velocities(impl.sweep_rows[std::size_t(i)], s.v, w);
     contact::read_states(law, s.x + law.at, w, 10 * accepted, p);
     for (int r = 0; r < p.rows; ++r) out.force[std::size_t(p.row + r)] = force[r] /= q.h;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "constraint/contact_work.h"
+#include "kansetsu/base/macros.h"
 
 /// The contact problem of a step as Newton's method sees it, docs/theory/contact.md §4. Unknowns are impulses x: of each touching
 /// vertex a pressure and its friction, of each bounded row one number.
@@ -43,6 +44,17 @@ struct PatchLaw {
   bool active = false;   ///< H is not zero
   bool follows = false;  ///< some friction follows the pressure: it slides
 };
+
+/// r += Sᵀ·x of a patch; r: its rows.
+KANSETSU_HD void add_impulses(const PatchLaw& law, const double* x, double* r) {
+  for (int i = 0; i < law.count; ++i, x += 1 + law.friction) {
+    const VertexLaw& v = law.vertex[i];
+    r[0] += x[1], r[1] += x[2], r[2] += x[0];
+    if (law.rows == 3) continue;
+    r[3] += v.y * x[0], r[4] -= v.x * x[0];
+    r[5] += v.a * x[2] - v.b * x[1] + (law.friction == 3 ? v.d * x[3] : 0.0);
+  }
+}
 
 /// lower ≤ x ≤ upper, w = t in between. Without bounds: a bilateral row.
 struct BoundLaw {

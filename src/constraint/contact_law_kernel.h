@@ -100,17 +100,6 @@ inline double map_bound(BoundLaw& b, double x, double centre, double w, double k
   return phi * phi / b.rho;
 }
 
-/// r += Sᵀ·x of a patch; r: its rows.
-inline void add_impulses(const PatchLaw& law, const double* x, double* r) {
-  for (int i = 0; i < law.count; ++i, x += 1 + law.friction) {
-    const VertexLaw& v = law.vertex[i];
-    r[0] += x[1], r[1] += x[2], r[2] += x[0];
-    if (law.rows == 3) continue;
-    r[3] += v.y * x[0], r[4] -= v.x * x[0];
-    r[5] += v.a * x[2] - v.b * x[1] + (law.friction == 3 ? v.d * x[3] : 0.0);
-  }
-}
-
 /// The linear answer of a vertex at Φ, dx = dx₀ − D·du with u = (u_n, U):
 ///
 ///   D = | pressure         0       |     pressure = ρ/K,  friction = ρ_t/K                        it holds

@@ -193,16 +193,6 @@ void contact::set_scales(const double* G, int stride, double least, PatchLaw& la
   }
 }
 
-void contact::add_impulses(const PatchLaw& law, const double* x, double* r) {
-  for (int i = 0; i < law.count; ++i, x += 1 + law.friction) {
-    const VertexLaw& v = law.vertex[i];
-    r[0] += x[1], r[1] += x[2], r[2] += x[0];
-    if (law.rows == 3) continue;
-    r[3] += v.y * x[0], r[4] -= v.x * x[0];
-    r[5] += v.a * x[2] - v.b * x[1] + (law.friction == 3 ? v.d * x[3] : 0.0);
-  }
-}
-
 void contact::read_states(const PatchLaw& law, const double* x, const double* w, double near, PatchWork& p) {
   double sum = 0;
   int closed[kernel::kMaxTouching], count = 0;
