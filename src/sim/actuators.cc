@@ -114,7 +114,7 @@ void add_actuators(FigureData& f, double h) {
   a.input = a.activation;
   for (const int i : plan.early) a.input[i] = a.actuation.next_activation(i, a.control[i], a.activation[i], h);
   a.actuation.forces(a.control, a.input, a.forces);
-  // What limits of joints cut is added up by itself first.
+  // Limits of joints cut the sum of their actuators.
   if (plan.limits_shared) a.tau.setZero(), a.extra.setZero();
   double* tau = plan.limits_shared ? a.tau.data() : f.tau.data();
   double* extra = plan.limits_shared ? a.extra.data() : f.extra.data();

@@ -77,18 +77,18 @@ void turn_gaps(ConnectionData& c, const Mat3<>& R_WC, const Mat3<>& R_WD) {
   }
 }
 
-/// ½ Σ stiffness·φ² and its gradient along the rates of the rows. Of turns the whole angle counts. Three of them are the rotation
+/// ½ Σ stiffness·φ² and its gradient along the rates of the rows. Rotations count by their angle; three of them are the rotation
 /// vector φ of D in C: φ̇ = Jl⁻¹(φ)·ω.
 void set_springs(ConnectionData& c) {
   c.stored = 0;
   double stretched[6] = {};  // stiffness·φ
   const int turns = std::popcount(c.mask() & 7u);
   double* angle = c.phi + 3;
-  if ((c.soft & 7u) != 0 && turns < 3) {  // what turn_gaps() has are sines
+  if ((c.soft & 7u) != 0 && turns < 3) {  // turn_gaps() writes sines
     const double sine = std::sqrt(angle[0] * angle[0] + angle[1] * angle[1] + angle[2] * angle[2]);
     const double scale = sine > 0 ? (turns == 1 ? std::asin(std::min(sine, 1.0)) : c.angle_gap) / sine : 1;
     for (int k = 0; k < 3; ++k) angle[k] *= scale;
-    const double length = turns == 1 ? norm(c.turn_axis) : 0;  // the rate of a sine, too
+    const double length = turns == 1 ? norm(c.turn_axis) : 0;  // its row is the rate of a sine
     if (length > 0) c.turn_axis = (1 / length) * c.turn_axis;
   }
   for_each_direction(c, [&](int k, int bit) {
@@ -143,7 +143,7 @@ void place_connection(const Figures& figures, double time, ConnectionData& c) {
   if (c.soft == 0) return;
   set_springs(c);
   if ((c.soft & 7u) == 0) return;
-  squares = 0;  // of turns only those that are held
+  squares = 0;  // of the held rotations alone
   for (int k = 0; k < 3; ++k) {
     if (c.held >> k & 1) squares += c.phi[3 + k] * c.phi[3 + k];
   }

@@ -15,11 +15,11 @@ struct ConnectionData {
   ConnectionOptions options;
   Transform<> X_AC, X_BD;
   bool active = false, is_new = false;
-  bool kept = false;  ///< of a scene: its place is not used again
-  int uses = 0;       ///< how often its place has been used before
-  double start = 0;   ///< when it was made; prescribed motion counts from here
+  bool kept = false;  ///< of a scene: its place is not reused
+  int uses = 0;       ///< earlier uses of its place
+  double start = 0;   ///< when it was made: t = 0 of its prescribed motion
   Force<> wrench{}, impulse{};
-  Force<> struck{};                        ///< impulse of this part of the step, until it is accounted for
+  Force<> struck{};                        ///< impulse of this part of the step, until add_load()
   Force<> load{};                          ///< wrench and impulses, averaged over threshold::kBreakTime
   double position_gap = 0, angle_gap = 0;  ///< of directions that are held
   /// Directions that are held rigidly, and those that springs and dampers hold. One that has rebounded is in neither.
@@ -31,13 +31,13 @@ struct ConnectionData {
   Vec3<> p;      ///< origin of D
   RowEnd end_a, end_b;
   double phi[6];                        ///< gaps [v; ω order], per direction
-  double velocity[6], acceleration[6];  ///< that the directions are to have, [v; ω]
-  Vec3<> turn_axis;                     ///< of the one held rotation, if just one is
-  double push[6];                       ///< of its springs: the gradient of `stored`, [v; ω]
+  double velocity[6], acceleration[6];  ///< prescribed, per direction, [v; ω]
+  Vec3<> turn_axis;                     ///< axis of the held rotation, if there is just one
+  double push[6];                       ///< gradient of `stored`, [v; ω]
   double stored = 0;                    ///< energy of its springs [J]
 
   ConstraintMask mask() const { return ConstraintMask(held | soft); }
-  bool acts() const { return active && mask() != 0; }  ///< not where all directions have rebounded
+  bool acts() const { return active && mask() != 0; }  ///< not if all directions have rebounded
 };
 
 /// Directions of a mask in the order of rows: bit k of [v; ω].
@@ -60,27 +60,27 @@ void let_rebound(ConnectionData& c, const double* speed, double rest);
 RowEnd row_end(const Figures& figures, BodyRef body);
 Transform<> body_pose(const Figures& figures, BodyRef body);
 
-/// Where the frames are and what is missing.
+/// Computes poses and gaps of its frames, and its prescribed motion.
 void place_connection(const Figures& figures, double time, ConnectionData& c);
-/// Its rows from `row` on.
+/// Adds its rows to the island, from `row` on.
 void add_connection_rows(const ConnectionData& c, int row, Island& island);
-/// The same as rows of J of the figure at one of its ends, c.rows × nv; sign: −1 for a, 1 for b.
+/// Adds its rows to J of the figure at one end, c.rows × nv; sign: −1 for a, 1 for b.
 void write_connection(const ConnectionData& c, const Mechanics& figure, int body, double sign, double* J);
-/// Forces of its rows that make up its wrench of the last step.
+/// Forces of its rows that are equivalent to its wrench of the last step.
 void connection_forces(const ConnectionData& c, double* force);
 /// Rates of its rows at the present velocities.
 void connection_rates(const ConnectionData& c, double* rate);
-/// Forces of its springs and dampers at these rates, in the places of their rows; others are left as they are.
+/// Writes the forces of its springs and dampers at these rates to the places of their rows; other places stay.
 void soft_forces(const ConnectionData& c, const double* rate, double* force);
-/// Takes what a step of h seconds did into the mean that it may break by.
+/// Adds wrench and impulse of a step of h seconds to the mean load that may break it.
 void add_load(ConnectionData& c, double h);
-/// How a direction k of [v; ω] gives way in a step of length h: force = −force_now − firmness·(acceleration − drift), with the spring
-/// at its mean length of the step, which keeps its energy, and the damper at its end, which never overshoots.
+/// Law of a soft direction k of [v; ω] in a step of length h: force = −force_now − firmness·(acceleration − drift), with the spring
+/// at its mean length of the step, which conserves energy, and the damper at its end, which never overshoots.
 struct Give {
   double force_now, firmness;
 };
 Give give_of(const ConnectionData& c, int k, double rate, double h);
-/// The wrench that forces of its rows are, on b at p, world axes.
+/// Wrench of the forces of its rows, on b at p, world axes.
 Force<> connection_wrench(const ConnectionData& c, const double* force);
 
 /// A handle names a place among all connections and how often it has been used before, so that one that outlives its

@@ -22,7 +22,7 @@ Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
 
 namespace {
 
-/// Of a ball around a shape, about the middle of its bounds.
+/// Radius of a ball around a shape, about the middle of its bounds.
 double ball_radius(const Geometry& geometry, const Vec3<>& half) {
   switch (geometry.kind()) {
     case ShapeKind::kSphere:
@@ -88,7 +88,7 @@ void ContactFinder::set_material_between(int a, int b, const ContactMaterial& ma
 
 void ContactFinder::place(WorldShape& s, Figures& figures, double time) {
   if (s.placed == now_) return;
-  if (s.placed > 0 && s.figure < 0 && !s.motion) return;  // it stays
+  if (s.placed > 0 && s.figure < 0 && !s.motion) return;  // it is fixed
   s.placed = now_;
   place_anew(s, figures, time);
   if (s.geometry.kind() == ShapeKind::kPlane) s.plane_axes = patch_axes(s.X_WS.R.column_z(), s.X_WS.R);
@@ -115,7 +115,7 @@ void ContactFinder::place_anew(WorldShape& s, Figures& figures, double time) {
   }
 }
 
-/// Everything that can move, with how far its shapes reach.
+/// Lists everything that can move, with the reach of its shapes.
 void ContactFinder::list_movers() {
   movers_.clear();
   largest_clearance_ = materials_.largest_clearance();
@@ -212,7 +212,7 @@ double ContactFinder::smallest_gap(Figures& figures, double time, double margin)
   return smallest;
 }
 
-/// Where the ball around a shape is, and a box around it, for shapes that need not be placed.
+/// Centre of the bounding ball of a shape, and a box around it, without placing the shape.
 void ContactFinder::find_centre(WorldShape& s, const Figures& figures) {
   if (s.centred == now_) return;
   s.centred = now_;
@@ -231,7 +231,7 @@ void ContactFinder::find_centre(WorldShape& s, const Figures& figures) {
                 s.core_radius + std::abs(s.core_W.z)};
 }
 
-/// No more than the gap of two shapes, by what is around them; a plane is a half-space.
+/// A lower bound of the gap of two shapes, by their bounds; a plane is a half-space.
 double ContactFinder::least_gap(const ShapePair& pair, const Figures& figures) {
   WorldShape &a = shapes_[size_t(pair.a)], &b = shapes_[size_t(pair.b)];
   if (a.motion || b.motion) return -kInfinity;
@@ -252,7 +252,7 @@ double ContactFinder::least_gap(const ShapePair& pair, const Figures& figures) {
   return std::max(boxes, along - a.core_radius - b.core_radius);
 }
 
-/// The shapes of a pair as a contact has them: the parent is what does not move by itself.
+/// The shapes of a pair as a contact has them: a shape of the environment is the parent.
 ContactFinder::Sides ContactFinder::sides_of(const ShapePair& pair) const {
   const bool swapped = shapes_[size_t(pair.b)].figure < 0;
   return {shapes_[size_t(swapped ? pair.b : pair.a)], shapes_[size_t(swapped ? pair.a : pair.b)]};
@@ -268,7 +268,7 @@ bool ContactFinder::boxes_meet(const Sides& sides, double margin) {
 
 namespace {
 
-/// Gaps of shapes that touch from a distance.
+/// Gaps of shapes with a clearance.
 void keep_apart(double clearance, Manifold& m) {
   if (clearance == 0) return;
   for (int k = 0; k < m.count; ++k) m.points[k].gap -= clearance;
@@ -276,7 +276,7 @@ void keep_apart(double clearance, Manifold& m) {
 
 }  // namespace
 
-/// Whether two convex shapes are near each other, as they are placed; then `out` is their contact.
+/// Whether two placed convex shapes are near each other; then `out` is their contact.
 bool ContactFinder::collide_convex(const ShapePair& pair, double margin, Manifold& out) const {
   const Sides sides = sides_of(pair);
   const auto& [parent, real] = sides;
@@ -319,7 +319,7 @@ void ContactFinder::append(const PairKey& key, const Manifold& m) {
   keys_.push_back(key);
 }
 
-/// Pairs that have to be looked at, with their shapes placed.
+/// Lists the pairs to examine, and places their shapes.
 void ContactFinder::list_candidates(Figures& figures, double time, double margin) {
   candidates_.clear();
   for (size_t i = 0; i < near_.size(); ++i) {
@@ -339,8 +339,8 @@ void ContactFinder::find_pairs(Figures& figures, double time, double margin) {
   ++looks_;
   if (!found_ || margin > margin_ || !still_near(figures, time)) find_near(figures, time, margin);
   list_candidates(figures, time, margin);
-  keys_.clear();  // manifolds of the last step are written over
-  if (pool) {     // convex pairs side by side, each with its own result; they are gathered in their order
+  keys_.clear();  // manifolds of the last step are overwritten
+  if (pool) {     // convex pairs in parallel, each with its own result; gathered in their order
     if (found_by_.size() < candidates_.size()) found_by_.resize(candidates_.size());
     for_each(pool, int(candidates_.size()), [&](int k) {
       Candidate& c = candidates_[size_t(k)];
@@ -371,7 +371,7 @@ void ContactFinder::find(Figures& figures, double time, double margin, double to
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
     carried_.remembered.resize(size_t(carried_.cache.slots()));
   if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
-  size_t count = 0;  // those of the last step are written over
+  size_t count = 0;  // those of the last step are overwritten
   for (size_t i = 0; i < keys_.size(); ++i) {
     const double near = near_of(manifolds_[i], keys_[i], tol_gap, ahead);
     const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
@@ -388,7 +388,7 @@ void ContactFinder::find(Figures& figures, double time, double margin, double to
   touches_.resize(count);
 }
 
-/// Origin and vertices of the patch. Where one point of several is near, the others have no part in the step.
+/// Origin and vertices of the patch. If only one point of several is near, the others take no part in the step.
 void ContactFinder::place_points(const Manifold& m, double near, Touch& t) const {
   Vec3<> sum{};
   int count = 0;
@@ -479,7 +479,7 @@ void ContactFinder::recall(const Manifold& m, const ContactMatch& match, double 
   t.memory.closed = std::uint8_t(closed);
 }
 
-/// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
+/// The arm depends on the shape of the polygon alone: corners that have hardly moved give the same.
 double ContactFinder::arm_of(int slot, const ContactPatch& patch) {
   const auto same = [&](const KnownArm& known) {
     if (known.count != patch.vertex_count) return false;
@@ -498,7 +498,7 @@ double ContactFinder::arm_of(int slot, const ContactPatch& patch) {
 }
 
 void ContactFinder::own_touches() {
-  found_ = false;  // what is kept of sleepers belongs to the shapes of another world
+  found_ = false;  // kept contacts of sleepers refer to the shapes of the other world
   for (Touch& t : touches_) t.parent_end = &shapes_[size_t(t.parent)].end, t.real_end = &shapes_[size_t(t.real)].end;
 }
 
@@ -509,7 +509,7 @@ void ContactFinder::keep_pressures() {
 void ContactFinder::remember() {
   for (const Touch& t : touches_) {
     ContactMemory& m = carried_.remembered[size_t(t.slot)] = t.memory;
-    if (t.only < 0) continue;  // of one point: as the whole contact has it
+    if (t.only < 0) continue;  // of one point: in terms of the whole contact
     m.closed = std::uint8_t(m.closed << t.only);
     std::swap(m.force[0], m.force[size_t(t.only)]);
     m.wrench[3] = t.only_y * m.wrench[2], m.wrench[4] = -t.only_x * m.wrench[2];

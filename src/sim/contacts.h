@@ -14,36 +14,36 @@
 
 namespace kansetsu {
 
-/// A shape of a link, or of the surroundings.
+/// A shape of a link, or of the environment.
 struct WorldShape {
-  int figure = -1, body = -1;  ///< −1: it does not move by itself
-  int owner = -1;              ///< the figure of its link, which need not be able to move
+  int figure = -1, body = -1;  ///< −1: it is not part of a moving figure
+  int owner = -1;              ///< the figure of its link, fixed or not; −1: the environment
   LinkId link{0};
   Geometry geometry;
   Transform<> X_BS;  ///< on its body, or in the world
   MaterialId material{0};
   std::string name{};
   bool is_alone = true;  ///< its link has no other shape
-  bool moves = false;    ///< of the surroundings: as told
+  bool moves = false;    ///< of the environment: it or its surface has a prescribed motion
   std::optional<PrescribedMotion> motion{};
   Vec3<> surface_velocity{};
-  // A ball around the shape on its body; of what has no bounds the radius is infinite. Spheres and capsules are known
-  // better: their core reaches from the centre to ± core_B, and no further than core_radius around it.
+  // A bounding ball on its body; infinite for shapes without bounds. Spheres and capsules have tighter bounds: a core segment
+  // from the centre to ± core_B, and core_radius around it.
   Vec3<> centre_B{};
   double radius = 0;
   bool is_round = false;
   Vec3<> core_B{};
   double core_radius = 0;
   Vec3<> centre_W{}, core_W{}, extent_W{};  ///< extent: half of a box around it, along the axes of the world
-  std::uint64_t centred = 0;                ///< when they were found
+  std::uint64_t centred = 0;                ///< value of the finder's counter when they were computed
   // Of this step, once it has been placed:
   Transform<> X_WS{};
   RowEnd end{};
   std::uint64_t placed = 0;
-  Mat3<> plane_axes{};  ///< of a plane: the axes of all its contacts
+  Mat3<> plane_axes{};  ///< of a plane: axes of all its contacts
 };
 
-/// Axes of a patch: z = n, turned as little as possible from those of the parent so that they stay with it.
+/// Axes of a patch: z = n, turned as little as possible from the axes of the parent, so that they are fixed to it.
 Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP);
 
 /// Other shapes of the same link whose points are part of a contact.
@@ -56,21 +56,21 @@ struct MergedShapes {
 /// A contact of this step.
 struct Touch {
   int parent = 0, real = 0;  ///< shapes
-  MergedShapes merged{};     ///< besides `real`
+  MergedShapes merged{};     ///< with `real`
   int slot = 0;              ///< of its memory
   Mat3<> E;
   Vec3<> origin;
   ContactPatch patch;
   ContactMemory memory;
-  int only = -1;                  ///< of several points the one that is near: then the patch is that point; else −1
-  double only_x = 0, only_y = 0;  ///< where it is from the middle of them all, in E [m]
-  bool is_new = false;            ///< a vertex has begun to touch
-  double rolling = 0;             ///< lever of the moment that resists rolling [m]
-  double pressure = 0;            ///< of the last step [N]
-  const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
+  int only = -1;                          ///< the only near point of several: then the patch is that point; else −1
+  double only_x = 0, only_y = 0;          ///< that point relative to the mean of all points, in E [m]
+  bool is_new = false;                    ///< a vertex has begun to touch
+  double rolling = 0;                     ///< lever of the moment that resists rolling [m]
+  double pressure = 0;                    ///< of the last step [N]
+  const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< ends of the shapes
 };
 
-/// Finds the contacts of a step and keeps what they remember.
+/// Finds the contacts of a step and keeps their memories from step to step.
 class ContactFinder {
  public:
   int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
@@ -82,37 +82,37 @@ class ContactFinder {
   }
   BroadPhase& change_filters() { return found_ = false, broad_; }
   void rearranged() { found_ = false; }            ///< figures fell asleep or woke
-  bool has_motion() const { return has_motion_; }  ///< of the surroundings
+  bool has_motion() const { return has_motion_; }  ///< of the environment
   MaterialTable& materials() { return materials_; }
   const MaterialTable& materials() const { return materials_; }
   const BroadPhase& filters() const { return broad_; }
-  /// What two shapes are to each other: as their materials say, unless the pair has a material of its own.
+  /// Material of a pair: combined from those of the two shapes, unless the pair has its own.
   const ContactMaterial& material_between(int a, int b) const;
   void set_material_between(int a, int b, const ContactMaterial& material);
 
-  /// A step that is to be looked over beforehand: what may be met within it is a contact already.
+  /// How far ahead contacts are looked for: points that may be reached within the step are contacts already.
   struct Ahead {
-    double h = 0;        ///< [s]; 0: what is tol_gap apart or less is a contact, nothing else
+    double h = 0;        ///< length of the step [s]; 0: only points closer than tol_gap
     double gravity = 0;  ///< [m/s²]
   };
-  /// Figures have their poses, and their velocities where something is looked for ahead; shapes of the surroundings follow `time`.
+  /// Figures have their poses, and their velocities if ahead.h > 0; shapes of the environment are at `time`.
   void find(Figures& figures, double time, double margin, double tol_gap, const Ahead& ahead);
-  /// Of all pairs at the figures' present poses; leaves what is carried alone.
+  /// Smallest gap of all pairs at the figures' present poses; does not change memories.
   double smallest_gap(Figures& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   const std::vector<Touch>& touches() const { return touches_; }
-  void remember();  ///< the memories of this step's touches
-  /// Gives each touch the pressure of the last step and its centre: what rows take from it stays, however often the step is solved.
+  void remember();  ///< keeps the memories of this step's touches
+  /// Gives each touch the pressure of the last step and its centre, which rows use in all solutions of this step.
   void keep_pressures();
-  ThreadPool* pool = nullptr;  ///< on whose threads pairs are looked at; none: on this one
-  /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
+  ThreadPool* pool = nullptr;  ///< its threads examine pairs; none: this thread
+  /// Friction arms of the last two polygons of a contact: they seldom change, and a rocking foot alternates between two.
   struct KnownArm {
     std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
     int count = 0;
     double arm = 0;
   };
   using KnownArms = std::array<KnownArm, 2>;
-  /// What is carried from step to step; memories and arms by slot.
+  /// State from step to step; memories and arms by slot.
   struct Carried {
     ContactCache cache;
     std::vector<ContactMemory> remembered;
@@ -133,7 +133,7 @@ class ContactFinder {
   void list_movers();
   void look_ahead(const Figures& figures, double time, const Ahead& ahead);
   double margin_of(const ShapePair& pair, double margin) const;
-  /// How far apart two shapes are when they touch.
+  /// Distance at which two shapes touch.
   double clearance_of(const ShapePair& pair) const {
     return largest_clearance_ > 0 ? material_between(pair.a, pair.b).clearance : 0;
   }
@@ -168,50 +168,50 @@ class ContactFinder {
   MaterialTable materials_;
   std::vector<std::pair<ShapePair, ContactMaterial>> pair_materials_;  ///< sorted
   std::vector<Aabb> boxes_;
-  /// Pairs that may touch before some body has moved by more than slack_: boxes grown by as much overlap.
+  /// Pairs that may touch before some body has moved by more than slack_: their boxes, grown by slack_, overlap.
   std::vector<ShapePair> near_;
-  std::vector<double> near_gap_;  ///< per pair: no more than its gap was then [m]
-  double moved_ = 0;              ///< [m] no point of a shape has since moved by more
-  /// A body with shapes, or a shape of the surroundings that moves.
+  std::vector<double> near_gap_;  ///< per pair: a lower bound of its gap then [m]
+  double moved_ = 0;              ///< no point of a shape has moved further since [m]
+  /// A body with shapes, or a moving shape of the environment.
   struct Mover {
     int figure, body, shape;
-    double reach;        ///< of its shapes from its origin [m]
-    double ahead = 0;    ///< how far its shapes may come to meet others within the step [m]
-    double allowed = 0;  ///< what the pairs were found for: half a margin, or more where it is fast [m]
-    Transform<> X_W{};   ///< of the surroundings, when the pairs were found
+    double reach;        ///< of its shapes, from its origin [m]
+    double ahead = 0;    ///< how far its shapes may move within the step [m]
+    double allowed = 0;  ///< `ahead` for which the pairs were found: half a margin, or more if it is fast [m]
+    Transform<> X_W{};   ///< of the environment: its pose when the pairs were found
   };
   std::vector<Mover> movers_;
   std::vector<int> mover_of_;  ///< per shape; −1: it stays
-  /// The bodies among them, figure by figure, as they were then.
+  /// The bodies among the movers, by figure, where they were when the pairs were found.
   struct FigureBefore {
     int figure, first, count;
     Vec3<> origin{};
   };
   std::vector<FigureBefore> figures_before_;
   std::vector<kernel::BodyBefore> bodies_before_;
-  /// Contacts of pairs that both lie still, as they were found first: a range of still_manifolds_, per near pair.
+  /// Contacts of pairs at rest, as they were first found: a range of still_manifolds_, per near pair.
   struct Kept {
     int first = -1, count = 0;
   };
-  /// A pair of this step that has to be looked at.
+  /// A pair that this step has to examine.
   struct Candidate {
     int near;  ///< its place among the near pairs
     double margin;
-    bool still, known;  ///< both lie still; what they have is kept
+    bool still, known;  ///< both are at rest; their contacts are known
     bool hit = false;
   };
   std::vector<Candidate> candidates_;
-  std::vector<Manifold> found_by_;  ///< by candidate, where several threads look
+  std::vector<Manifold> found_by_;  ///< by candidate, if several threads work
   std::vector<Kept> kept_of_;
   std::vector<PairKey> still_keys_;
   std::vector<Manifold> still_manifolds_;
   bool has_motion_ = false;
   double largest_clearance_ = 0;  ///< of all pairs of materials [m]
-  bool found_ = false;            ///< near_ is what it says
-  double margin_ = 0;             ///< that near_ was made for
+  bool found_ = false;            ///< near_ is valid
+  double margin_ = 0;             ///< for which near_ was made
   double slack_ = 0.02;           ///< [m]
   int looks_ = 0;                 ///< steps since the pairs were found
-  std::uint64_t now_ = 0;         ///< counts what is placed
+  std::uint64_t now_ = 0;         ///< counts searches: shapes placed in this one have its value
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
   std::vector<MergedShapes> merged_;  ///< per manifold

@@ -4,10 +4,10 @@
 #include "constraint/contact_thresholds.h"
 #include "sim/contacts.h"
 
-/// How far ahead contacts are looked for, and what is known already of those that lie still.
+/// How far ahead contacts are looked for, and the kept contacts of pairs at rest.
 namespace kansetsu {
 
-/// How far each body may come within the step: twice what it would at its present speed, and by gravity.
+/// How far each body may move within the step: twice the way at its present speed and by gravity.
 void ContactFinder::look_ahead(const Figures& figures, double time, const Ahead& ahead) {
   if (!found_) list_movers();
   const double fall = ahead.h * ahead.h * ahead.gravity;
@@ -31,7 +31,7 @@ void ContactFinder::look_ahead(const Figures& figures, double time, const Ahead&
   }
 }
 
-/// How far apart two shapes may be and still be looked at.
+/// Distance up to which a pair is examined.
 double ContactFinder::margin_of(const ShapePair& pair, double margin) const {
   const auto ahead = [&](int shape) {
     const int m = mover_of_[size_t(shape)];
@@ -40,8 +40,8 @@ double ContactFinder::margin_of(const ShapePair& pair, double margin) const {
   return std::max(margin, ahead(pair.a) + ahead(pair.b));
 }
 
-/// Points of a contact that are closer than this take part in the step: they touch, or may do so before it ends. What stops one point turns
-/// the others down, as fast as that one came.
+/// Points of a contact that are closer than this take part in the step: they touch, or may do so before it ends. A body that is
+/// stopped at one point turns about it, and the others come down as fast as that one did.
 double ContactFinder::near_of(const Manifold& m, const PairKey& key, double tol_gap, const Ahead& ahead) const {
   if (!(ahead.h > 0)) return tol_gap;
   const Sides sides = sides_of({key.a, key.b});

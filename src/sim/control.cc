@@ -16,8 +16,7 @@ std::uint64_t seed_for(std::uint64_t seed, const std::string& name) {
 
 namespace {
 
-/// A number that is not finite would be found by a step only, which cannot tell where it came from. What may not be negative in a
-/// file may not be here.
+/// Numbers must be finite: a step would find out too late to name the controller. The same ones may not be negative as in a file.
 void check_numbers(const ControllerDescription& description) {
   const auto refuse = [&](const JointControl& j, const char* what, double x) {
     throw Error("controller '" + description.name + "', joint '" + j.dof.joint + "': " + what + " is " +
@@ -141,7 +140,7 @@ void for_each_term(const JointSignal& c, const DriveCoordinate& drive, Visit&& v
 void add_control(Controller& controller, FigureData& figure, double time, double h) {
   if (!controller.state.active || controller.description.kind == ControlKind::kMotion) return;
   const bool given = controller.description.kind == ControlKind::kTorque;
-  if (!given && controller.first_column >= 0) {  // what most controllers of a posture are: all joints at once
+  if (!given && controller.first_column >= 0) {  // the common case of a posture: all joints at once
     const int column = controller.first_column;
     kernel::figures().control(int(controller.kp.size()), h, controller.kp.data(), controller.kd.data(),
                               controller.value.data(), figure.q.data() + controller.first_position,
@@ -153,7 +152,7 @@ void add_control(Controller& controller, FigureData& figure, double time, double
   double *tau = figure.tau.data(), *extra = figure.extra.data();
   for (size_t i = 0; i < controller.joints.size(); ++i) {
     const JointSignal& c = controller.joints[i];
-    if (!given && c.column >= 0 && c.amplitude == 0 && !controller.saturated[i]) {  // what most joints are
+    if (!given && c.column >= 0 && c.amplitude == 0 && !controller.saturated[i]) {  // the common case of a joint
       const double rate = c.ratio * v[c.column], left = c.value + noise[i] - (c.offset + c.ratio * q[c.position]);
       tau[c.column] += c.ratio * (c.kp * (left - half * rate) - c.kd * rate);
       extra[c.column] += c.ratio * c.ratio * h * (c.kd + half * c.kp);

@@ -9,7 +9,7 @@
 
 namespace kansetsu {
 
-/// What a controller carries from step to step.
+/// State of a controller.
 struct ControllerState {
   bool active = true;
   std::mt19937_64 rng;
@@ -17,11 +17,12 @@ struct ControllerState {
   std::vector<double> noise;
 };
 
-/// What a step needs of a joint control, side by side in memory.
+/// Numbers of a joint control that a step needs.
 struct JointSignal {
   double value, amplitude, frequency, phase, deviation, kp, kd;
-  double limit;                    ///< of |τ|, the joint's own included
-  int column = -1, position = -1;  ///< of a coordinate that is one entry of v and q, without gears; −1: see the drive
+  double limit;  ///< of |τ|: its own or the joint's
+  int column = -1,
+      position = -1;  ///< of a coordinate that is one entry of v and of q, without gears; −1: use the drive
   double ratio = 1, offset = 0;
 };
 
@@ -32,7 +33,7 @@ struct Controller {
   std::vector<int> drives;  ///< per joint control: index in FigureData::drives
   std::vector<JointSignal> joints;
   bool draws = false, limited = false;  ///< some joint has noise; a limit of its torque
-  /// Where all joints follow one another in v and q, are not geared, wanted at rest and without limits: the first of them.
+  /// If all joints are consecutive in v and q, without gears, limits and amplitudes: the first of them; else −1.
   int first_column = -1, first_position = -1;
   Eigen::ArrayXd kp, kd, value;
   std::vector<char> saturated;
@@ -41,20 +42,20 @@ struct Controller {
 
 Controller make_controller(const ControllerDescription& description, int figure, const FigureData& data,
                            std::uint64_t seed);
-/// Takes another description of the same joints; the state stays.
+/// Replaces the description, of the same joints; the state stays.
 void describe(Controller& controller, const ControllerDescription& description, const FigureData& data);
 struct Signal {
   double value, rate, acceleration;
 };
 Signal signal(const Controller& controller, size_t joint, double time);
-/// Draws the random numbers that are due.
+/// Draws random numbers if their period is over.
 void draw(Controller& controller, double time);
-/// Adds torques; of PD control the implicit part as inertia. Held motions are rows and not added here.
+/// Adds torques, and inertia for the implicit part of PD control. Held motions are rows instead.
 void add_control(Controller& controller, FigureData& figure, double time, double h);
-/// After a solve: whether a PD torque came out above its limit; it is cut in the next solve.
+/// After a solution: whether a PD torque came out above its limit. In the next one it is cut there.
 bool saturates(Controller& controller, const FigureData& figure, double time, double h);
 
-/// Seeds of parts of a scene: from the scene's own and a name, the same on every machine.
+/// Seed of a part of a scene, from the scene's seed and a name: the same on every machine.
 std::uint64_t seed_for(std::uint64_t seed, const std::string& name);
 
 }  // namespace kansetsu

@@ -11,7 +11,7 @@ namespace kansetsu {
 
 namespace {
 
-/// exp_quaternion(φ). A step mostly turns so little that a few terms of its series are exact.
+/// exp_quaternion(φ). Rotations within a step are mostly so small that a few terms of the series are exact.
 Quaternion<> turn_by(const Vec3<>& phi) {
   const double z = 0.25 * dot(phi, phi);  // (half the angle)²
   if (!(z < 0.01)) return exp_quaternion(phi);
@@ -173,7 +173,7 @@ void FigureData::factorise(double h) {
   mechanics.factorise(has_extra ? extra.data() : nullptr, net.data());
 }
 
-/// Bias torques of the motion v + after·v̇, gravity included, with the base's place at rest: they do not depend on its velocity.
+/// Bias torques of the motion v + after·v̇, gravity included, with the origin of the base at rest: they do not depend on its velocity.
 void FigureData::bias_torques(double after, Eigen::VectorXd& out) {
   trial.q = q, trial.v = v + after * vdot;
   still_base_bias(out);
@@ -212,7 +212,7 @@ void FigureData::begin_impact(double after) {
 void FigureData::finish_impact(double h, const Eigen::VectorXd& before) {
   mechanics.set_motion(v.data());
   products_change = std::numeric_limits<double>::infinity();
-  // Torques have acted on the velocities before the impact for half of the step; what is implicit has resisted the impulse.
+  // Torques have acted on the velocities before the impact for half of the step; implicit parts have resisted the impulse.
   const auto missing = [&](const Eigen::VectorXd& torques, const Eigen::VectorXd& inertia) {
     const auto jump = v - before;
     return -0.5 * (h * torques + inertia.cwiseProduct(v + before)).dot(jump);
@@ -244,8 +244,8 @@ ProductsState FigureData::correct_products(double h, bool held) {
     power += std::abs(work_step[k] * mean[k]);
   }
   work_step -= bias;
-  // [W] A body at rest gains no less from its weight in a step: products below a part of that are settled, and those of a ball or a cube,
-  // which are rounding errors, always.
+  // [W] A body at rest gains this from its weight in a step: products below a share of it are settled. Those of a ball or a cube,
+  // which are rounding errors, always are.
   const double weight = model.mass() * norm(model.gravity()), least = weight * h * norm(model.gravity());
   const bool strict = held || is_far(h);
   const bool again = !(change <= (strict ? kProductsSettle : kSlowProductsSettle) * (power + least));

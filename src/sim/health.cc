@@ -12,7 +12,7 @@ namespace {
 
 double explained(const WorldTotals& t) { return t.work_torque + t.work_contact + t.work_connection + t.impact_energy; }
 
-/// What went through each of the accounts between two moments.
+/// Energy that went through the accounts between two moments.
 double moved_between(const WorldTotals& a, const WorldTotals& b) {
   return std::abs(b.work_torque - a.work_torque) + std::abs(b.work_contact - a.work_contact) +
          std::abs(b.work_connection - a.work_connection) + std::abs(b.impact_energy - a.impact_energy);
@@ -89,8 +89,7 @@ WorldHealth World::health(const HealthLimits& limits) const {
   tell("the share of unsolved contacts", out.unsolved_share(), limits.unsolved_share, "",
        fmt::format("({} of {}, worst residual {:.3g})", out.unsolved, out.contacts, out.residual));
 
-  double lift =
-      0;  // what it takes to lift everything by as much as may be deep: corrections of positions below it do so
+  double lift = 0;  // corrections of positions may lift everything by as much as it may be deep
   for (const auto& f : w.figures) lift += f->model.mass() * norm(w.options.gravity) * limits.penetration;
   tell("the unexplained energy", std::abs(out.energy_drift), limits.energy_share * out.energy_moved + lift, "J",
        fmt::format("({} of {:.3g} J that moved)", out.energy_drift > 0 ? "a gain" : "a loss", out.energy_moved));

@@ -6,7 +6,7 @@
 #include "sim/impl.h"
 #include "sim/require.h"
 
-/// Connections as users make, find and cut them.
+/// Making, finding and cutting connections.
 namespace kansetsu {
 
 ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& options) {

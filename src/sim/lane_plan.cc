@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMostStances = 16, kMostPairs = 512;
 
-/// A box as the corners of its lowest face tell: which face, or −1.
+/// The lowest face of a box by its corners, or −1.
 int face_of(std::span<const std::uint32_t> features) {
   using namespace detail;
   if (features.size() != kernel::kSoleCorners) return -1;
@@ -88,7 +88,7 @@ std::string LanePlan::find_obstacle(const World::Impl& world) const {
   return {};
 }
 
-/// Whatever the filters let meet.
+/// Lists the pairs that the filters allow.
 void LanePlan::list_pairs(const World::Impl& world) {
   BroadPhase all = world.contacts.filters();
   constexpr double kHuge = 1e30;
@@ -266,7 +266,8 @@ bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
     if (!stands) return false;
     key.soles[size_t(key.count++)] = {pair, face};
   }
-  if (key.count == 0 && model_.base() == Base::kFree) return false;  // what flies keeps its momentum: keep_momentum()
+  if (key.count == 0 && model_.base() == Base::kFree)
+    return false;  // lanes do not keep the momentum of a figure in flight, as keep_momentum() does
   return true;
 }
 
@@ -332,7 +333,7 @@ void LanePlan::find_path(Stance& stance, int sole, int body) const {
   stance.table.soles[sole].path = path.data(), stance.table.soles[sole].path_count = int(path.size());
 }
 
-/// Everything that may touch something and is no sole of the stance.
+/// Lists everything that may touch something and is no sole of the stance.
 void LanePlan::watch(const World::Impl& w, Stance& stance) const {
   const std::vector<WorldShape>& shapes = w.contacts.shapes();
   std::vector<int> planes;                               // shapes

@@ -28,22 +28,22 @@ inline bool holds(const ContactMemory& m) {
   return m.known && m.mode == ContactMode::kSurface && m.slip == SlipMode::kStick && m.closed == 0b1111;
 }
 
-/// How worlds of one kind are stepped in lanes: tables of their figure, and of the stances that were met.
+/// Tables for stepping equal worlds in lanes: of their figure, and of the stances that have occurred.
 class LanePlan {
  public:
   explicit LanePlan(const World::Impl& world);
   LanePlan(const LanePlan&) = delete;
   LanePlan& operator=(const LanePlan&) = delete;
 
-  /// Why lanes cannot take such worlds; empty: they can. Then the rest is there.
+  /// Why lanes cannot step such worlds; empty: they can, and the tables exist.
   const std::string& obstacle() const { return obstacle_; }
   const kernel::LaneFigure& figure() const { return figure_; }
 
-  /// Whether the tables are of this world as it is now.
+  /// Whether the tables belong to this world as it is now.
   bool fits(const World::Impl& world) const;
-  /// Whether this world has nothing that lanes do not know: connections, callbacks, controllers of other kinds, …
+  /// Whether this world has nothing that lanes do not support: connections, callbacks, controllers of other kinds, …
   bool is_plain(const World::Impl& world) const;
-  /// The stance of a plain world by what its contacts remember; false: something does not stand, or not since long enough.
+  /// The stance of a plain world by the memories of its contacts; false: a contact is no sole at rest, or not for long enough.
   bool stance_of(const World::Impl& world, StanceKey& key) const;
   /// Its number, −1 if it has none yet.
   int find(const StanceKey& key) const;

@@ -2,10 +2,10 @@
 
 #include "sim/lane_stance_kernel.h"
 
-/// A step of worlds side by side: src/sim/step.cc for the common case, and the checks that it is one.
+/// A step of worlds in lanes: src/sim/step.cc in the common case, and the checks that it is one.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// Torques that act explicitly, and the inertia that stands for the implicit part of PD control and dampers.
+/// Explicit torques, and the inertia of the implicit part of PD control and dampers.
 template <class P>
 KANSETSU_HD void drive_columns(const LaneFigure& f, const LaneBlock& block, LaneWork<P>& w) {
   const TreeView& tree = *f.tree;
@@ -198,7 +198,7 @@ KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, Lane
   return ok & (out.residual <= P(stance.tolerance) * larger(P(1.0), most * h));
 }
 
-/// Writes a step down: the next state, and what is told of it.
+/// Writes the next state and its report.
 template <int kSoles, class P>
 KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, LaneWork<P>& w, const LaneSoles<kSoles, P>& out,
                         const MaskedStore<P>& put) {

@@ -149,7 +149,7 @@ void LaneWorlds::store_account(World::Impl& world, int stance, int i, int steps,
   store_contacts(world, stance, i, steps);
 }
 
-/// Contact by contact what the solver, the report and the memory of a World would say of soles that hold.
+/// Memory and report of each contact, as a World writes them for soles that hold.
 void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps) {
   const kernel::LaneStance& table = plan_.stance(stance);
   ContactFinder::Carried& carried = world.contacts.change_carried();

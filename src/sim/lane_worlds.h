@@ -6,7 +6,7 @@
 
 namespace kansetsu {
 
-/// The numbers of worlds in lanes, `width` worlds to a block, and the way between them and a World.
+/// The state of worlds in lanes, `width` worlds to a block, and its conversion from and to a World.
 class LaneWorlds {
  public:
   LaneWorlds(const LanePlan& plan, int count, const kernel::LaneKernels& kernels = kernel::lanes());
@@ -15,9 +15,9 @@ class LaneWorlds {
   int blocks() const { return blocks_; }
   kernel::LaneBlock block(int b) const;
 
-  /// Takes a world that stands as `stance` says: state, torques, gains, what its contacts remember.
+  /// Copies a world with this stance: state, torques, gains, memories of contacts.
   void load(const World::Impl& world, int stance, int i);
-  /// Gives it back as if it had made `steps` steps by itself, which took until `time`.
+  /// Writes it back, with time and totals after `steps` steps.
   void store(World::Impl& world, int stance, int i, int steps, double time);
   /// The same but for q, v, v̇ and efforts.
   void store_account(World::Impl& world, int stance, int i, int steps, double time);

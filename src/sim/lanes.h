@@ -5,9 +5,9 @@
 #include "kansetsu/spatial/inertia.h"
 #include "model/tree.h"
 
-/// Several worlds of one figure side by side, a world per lane: what a kernel reads of them, and its entry points. Only the
-/// common step is made in lanes: the soles of a stance rest on planes, all of them hold, nothing else is near. Of each lane a
-/// kernel says whether that came true. docs/theory/contact.md, "Eight worlds in lanes".
+/// Several worlds of one figure, one per lane: the data that a kernel reads, and its entry points. Lanes make the common step
+/// only: the soles of a stance rest on planes, all of them hold, nothing else is near. The kernel returns for which lanes that is
+/// true. docs/theory/contact.md, "Eight worlds in lanes".
 namespace kansetsu::kernel {
 
 inline constexpr int kMostSoles = 2, kSoleRows = 6, kSoleCorners = 4, kMostRows = kMostSoles * kSoleRows;
@@ -73,7 +73,7 @@ struct LaneFigure {
   double products_gain, limit_near, limit_time;
 };
 
-/// A face of a box on a plane of the surroundings. Its corners, in the order of the manifold: −a−b, +a−b, +a+b, −a+b.
+/// A face of a box on a plane of the environment. Its corners, in the order of the manifold: −a−b, +a−b, +a+b, −a+b.
 struct LaneSole {
   int kept;                   ///< place of its body
   Vec3<> middle_B, a_B, b_B;  ///< of the face

@@ -4,8 +4,8 @@
 #include "sim/contacts.h"
 #include "sim/step_thresholds.h"
 
-/// Several shapes of one link on one plane: the two capsules of a foot, the boxes of a sole. As contacts of their own they hold
-/// the same body more than once, so that nobody can say which of them carries what; as one patch there is nothing to say.
+/// Several shapes of one link on one plane, such as the two capsules of a foot or the boxes of a sole, become one patch: as
+/// separate contacts they would hold the same body more than once, and the split of the force between them would not be unique.
 namespace kansetsu {
 namespace {
 
@@ -14,15 +14,15 @@ struct Corner {
   ContactPoint point;
 };
 
-/// Sorts corners counterclockwise. False unless each of them is a corner of their hull, and not a blunt one; two are the ends of a
-/// line.
+/// Sorts corners counterclockwise. False unless each of them is a corner of their convex hull, and not a blunt one; two are the
+/// ends of a line.
 bool sort_around(Corner* corners, int count) {
   using namespace threshold;
   if (count == 2) return std::hypot(corners[1].x - corners[0].x, corners[1].y - corners[0].y) > kShortLine;
   for (int i = 1; i < count; ++i) {  // along x
     for (int k = i; k > 0 && corners[k].x < corners[k - 1].x; --k) std::swap(corners[k], corners[k - 1]);
   }
-  // Those right of the line from the first to the last go there, the others back.
+  // Corners to the right of the line from the first to the last come first, the others in reverse.
   const Corner first = corners[0], last = corners[count - 1];
   Corner back[kMaxManifoldPoints];
   int forth_count = 0, back_count = 0;
@@ -59,7 +59,7 @@ bool ContactFinder::on_one_plane(const PairKey& a, const PairKey& b) const {
          (pair_materials_.empty() || material_between(i, plane) == material_between(j, plane));
 }
 
-/// The points of manifold j become some of manifold i; false, and nothing happens, if they would not all be corners.
+/// Adds the points of manifold j to manifold i; false, and nothing happens, if not all would be corners.
 bool ContactFinder::join(size_t i, size_t j) {
   Manifold& to = manifolds_[i];
   const Manifold& from = manifolds_[j];
@@ -75,7 +75,7 @@ bool ContactFinder::join(size_t i, size_t j) {
     corners[count++].point.feature ^= mark;
   };
   for (const ContactPoint& p : to.used()) add(p, 0);
-  // Features of different shapes may be alike: the shape's number tells them apart.
+  // Features of different shapes may be equal: the shape's number distinguishes them.
   for (const ContactPoint& p : from.used()) add(p, (std::uint32_t(shape) * 40503u) << 16);
   if (!sort_around(corners, count)) return false;
   for (int k = 0; k < count; ++k) to.points[k] = corners[k].point;

@@ -7,7 +7,7 @@
 
 namespace kansetsu {
 
-/// Calls job(i) for i in [0, count) on all threads of a pool, or on this one where there is none. Jobs share nothing, so that their
+/// Calls job(i) for i in [0, count) on all threads of a pool, or on this thread if there is none. Jobs share nothing, so that their
 /// order does not matter; none of them uses the pool.
 template <class Job>
 void for_each(ThreadPool* pool, int count, Job&& job) {
@@ -15,7 +15,7 @@ void for_each(ThreadPool* pool, int count, Job&& job) {
     for (int i = 0; i < count; ++i) job(i);
     return;
   }
-  constexpr int kTakes = 8;  // of each worker: few enough to cost nothing, many enough to end together
+  constexpr int kTakes = 8;  // per worker: few enough to be cheap, many enough to balance
   const int take = std::max(1, count / (kTakes * pool->workers()));
   std::atomic<int> next = 0;
   pool->run(std::min(pool->workers(), count), [&](int) {

@@ -3,7 +3,7 @@
 #include "kansetsu/model/edit.h"
 #include "sim/impl.h"
 
-/// Numbers of a world that belong to what it is made of: masses and materials.
+/// Parameters of a world: masses and materials.
 namespace kansetsu {
 
 void World::Impl::parameters_changed() {

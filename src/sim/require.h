@@ -8,10 +8,10 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/scene/scene.h"
 
-/// What users hand to a world; `function` and `name` stand in the error.
+/// Checks of arguments of a world; `function` and `name` are part of the error.
 namespace kansetsu {
 
-/// Axes left out in braces are all zero: Transform<>{{}, p} is no pose.
+/// Transform<>{{}, p} has zero axes: it is no pose.
 inline void require_pose(const Transform<>& X, const char* function, const char* name) {
   const Mat3<>& R = X.R;
   const Vec3<> x = R.column_x(), y = R.column_y(), z = R.column_z();

@@ -18,7 +18,7 @@
 namespace kansetsu {
 namespace {
 
-/// Builds one world; `report` collects what is wrong beyond what validate() sees.
+/// Builds one world; `report` collects the problems that validate() cannot see.
 class SceneBuilder {
  public:
   SceneBuilder(const SceneDescription& scene, World& world, World::Impl& impl, std::vector<Diagnostic>& report)
@@ -114,7 +114,7 @@ class SceneBuilder {
     }
   }
 
-  /// What is carried may have no mass: it goes where it is told to.
+  /// A base with a prescribed motion may be massless.
   static void set_free(ModelDescription& model) {
     model.base = Base::kFree;
     std::set<std::string> carried;
@@ -162,7 +162,7 @@ class SceneBuilder {
     const auto put = [&](const std::map<std::string, std::vector<double>>& values, bool velocity) {
       for (const auto& [name, numbers] : values) {
         const auto joint = model.find_joint(name);
-        if (!joint) continue;  // validate() has told
+        if (!joint) continue;  // validate() has reported it
         const CoordinateRange r = model.coordinates(*joint);
         const int first = velocity ? r.v : r.q, count = velocity ? r.nv : r.nq;
         for (int k = 0; k < count && k < int(numbers.size()); ++k) {
@@ -182,7 +182,7 @@ class SceneBuilder {
     }
     return out;
   }
-  /// Bases whose motion is given pass through what stands: neither can give way.
+  /// Bases with a prescribed motion pass through fixed shapes: neither can give way.
   void filter_carried() {
     const auto carried = [&](const WorldShape& s) {
       return s.figure < 0 || (s.body == 0 && scene_.figures[size_t(s.figure)].base_motion);
@@ -334,11 +334,11 @@ class SceneBuilder {
   }
 
   void add_event(const EventDescription& e) {
-    const bool apart = e.trigger == TriggerKind::kLift;  // what has not touched yet cannot lift
+    const bool apart = e.trigger == TriggerKind::kLift;  // a lift follows a touch
     impl_.events.list.push_back({.description = e, .was_true = apart});
   }
 
-  /// Of a connection, or of a loop, which is a connection FIGURE/LOOP.
+  /// Line of a connection, or of a loop, which is a connection FIGURE/LOOP.
   int line_of(const std::string& connection) const {
     for (const ConnectionDescription& c : scene_.connections) {
       if (c.name == connection) return c.line;
@@ -351,7 +351,7 @@ class SceneBuilder {
     return 0;
   }
 
-  /// Loops are closed before time starts; what cannot be closed is an error with its gap.
+  /// Loops are closed before the first step; one that cannot be closed is an error with its gap.
   void close_loops() {
     for (const auto& [body, options] : bases_) keep(world_.connect(kWorldBody, body, options));
     const bool any = std::any_of(impl_.connections.begin(), impl_.connections.end(),
@@ -383,7 +383,7 @@ class SceneBuilder {
     const std::string& link = f.model.link(s.link).name;
     return link == f.options.name ? link : f.options.name + "/" + link;
   }
-  /// What is inside of something else when time starts, deepest first: it will be pushed out, and that may be a surprise.
+  /// Warns of penetrations at the start, deepest first: they will be pushed apart.
   void tell_penetrations() {
     ContactFinder contacts = impl_.contacts;  // looking changes nothing
     contacts.find(impl_.figures, 0, impl_.options.contact_margin, impl_.options.contact.tol_gap, {});

@@ -10,11 +10,11 @@
 #include "kansetsu/base/error.h"
 #include "sim/snapshot.h"
 
-/// Snapshots as bytes, for other processes of the same build: everything in order, numbers as they are in memory, a checksum at the
-/// end. Members are named by structured bindings, so that one that is added somewhere does not compile until it is added here.
+/// Snapshots as bytes, for other processes of the same build: all members in order, numbers as in memory, a checksum at the end.
+/// Members are listed by structured bindings: a new one does not compile until it is added here.
 namespace kansetsu {
 
-/// Writes to a text, or reads from one, whatever it is called with.
+/// Writes all its arguments to a string, or reads them from one.
 class SnapshotArchive {
  public:
   SnapshotArchive() = default;
@@ -28,7 +28,7 @@ class SnapshotArchive {
   bool at_end() const { return in_.empty(); }
 
  private:
-  /// Without pointers or memory of their own: they are their bytes.
+  /// Types without pointers: copied as bytes.
   template <class T>
   static constexpr bool kPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 
@@ -121,7 +121,7 @@ class SnapshotArchive {
             compliance.damping.value, motion, name);
   }
   void put(ConnectionData& x) {
-    // What a step computes for itself begins with `rows`, and points into its world.
+    // Members from `rows` on are geometry of a step; ends point into their world.
     auto& [a, b, options, X_AC, X_BD, active, is_new, kept, uses, start, wrench, impulse, struck, load, gap, angle,
            held, soft, rows, E, p, end_a, end_b, phi, velocity, acceleration, turn_axis, push, stored] = x;
     (*this)(a, b, options, X_AC, X_BD, active, is_new, kept, uses, start, wrench, impulse, struck, load, gap, angle,

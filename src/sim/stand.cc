@@ -4,16 +4,16 @@
 namespace kansetsu {
 namespace {
 
-/// A connection that holds its point, as what it can do at least: forces of any direction there, and moments if it holds all turns.
+/// The support by a connection that holds its point: any force there, and any moment if it holds all rotations.
 Support grip_of(const ConnectionData& c, LinkId link, const Vec3<>& p_L) {
   Support s{.link = link, .corners = {p_L}, .grips = true};
   if ((c.held & kOrientationMask) != kOrientationMask) return s;
-  constexpr double kArm = 0.1;  // [m] forces this far from each other are moments as well
+  constexpr double kArm = 0.1;  // [m] forces this far apart make moments
   for (const Vec3<>& arm : {Vec3<>{kArm, 0, 0}, Vec3<>{0, kArm, 0}, Vec3<>{0, 0, kArm}}) s.corners.push_back(p_L + arm);
   return s;
 }
 
-/// What springs in the joints do at rest, taken off the torques that hold the figure.
+/// Subtracts the torques of joint springs from those that hold the figure.
 void leave_to_springs(const FigureData& f, Eigen::VectorXd& tau) {
   for (const PassiveDrive& p : f.springs) {
     const DriveCoordinate& d = f.drives[size_t(p.drive)];

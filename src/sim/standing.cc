@@ -7,7 +7,7 @@ namespace kansetsu {
 World::Impl::~Impl() = default;
 void World::Impl::changed() { standing->forget(); }
 
-/// Which way a step goes depends on what a snapshot holds alone, so that a world that is restored goes the same.
+/// The choice depends on the contents of a snapshot alone, so that a restored world makes the same one.
 int StandingStep::stance_of(const World::Impl& world) {
   const int touching = world.contacts.carried().cache.size();
   if (!world.options.standing_steps || world.sleeping.count() > 0 || world.figures.size() != 1 || touching == 0 ||

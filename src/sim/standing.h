@@ -6,13 +6,13 @@
 
 namespace kansetsu {
 
-/// Steps of a world whose only figure stands on soles that hold: in a lane by itself (lanes.h). What touches is known, so that
-/// nothing is looked for, and nothing is listed or copied but the report. docs/theory/contact.md, "Eight worlds in lanes".
+/// Steps of a world whose only figure stands on soles that hold, by the kernels of lanes (lanes.h) with one lane. The contacts are
+/// known, so there is no search, and only the report is written. docs/theory/contact.md, "Eight worlds in lanes".
 class StandingStep {
  public:
-  /// One step. False: it is not such a step, and nothing has happened.
+  /// One step. False: the figure does not stand so, and nothing has happened.
   bool step(World::Impl& world);
-  /// Whether the world stands must be checked again.
+  /// The next step checks again whether the figure stands.
   void forget() { known_ = false; }
 
  private:
@@ -20,10 +20,10 @@ class StandingStep {
   int stance_of(const World::Impl& world);
 
   bool known_ = false;
-  int stance_ = -1;  ///< −1: it does not stand, or has what lanes do not know
+  int stance_ = -1;  ///< −1: it does not stand, or lanes do not support it
   std::unique_ptr<LanePlan> plan_;
   std::unique_ptr<LaneWorlds> lane_;
-  StanceKey refused_{};  ///< there are no tables for it
+  StanceKey refused_{};  ///< a stance for which no tables can be made
   Eigen::VectorXd scratch_;
 };
 

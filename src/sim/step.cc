@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kansetsu/model/configuration.h"
 #include "sim/impl.h"
 #include "sim/meeting.h"
 #include "sim/momentum.h"

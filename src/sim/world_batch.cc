@@ -18,10 +18,10 @@ struct WorldBatch::Impl {
   /// Where the present state of a world is.
   struct Place {
     int stance = -1;      ///< its lane has this stance; −1: it is not in a lane
-    int steps = 0;        ///< made in its lane since its World was told
+    int steps = 0;        ///< made in its lane since its World was written
     double time = 0;      ///< of the lane
-    bool changed = true;  ///< somebody may have changed the World
-    bool waits = false;   ///< it stands in a way that is not known yet
+    bool changed = true;  ///< the World may have been changed from outside
+    bool waits = false;   ///< there are no tables for its stance yet
   };
 
   World::Impl& data(int i) { return *worlds[size_t(i)].impl_; }
@@ -90,7 +90,7 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
   const long numbers = long(kernel::lanes().scratch(plan->figure()) / sizeof(double)) + 8;
   for (int w = 0; w < threads; ++w) scratch.push_back(Eigen::VectorXd::Zero(numbers));
   for (int i = 0; i < count; ++i) {
-    data(i).options.standing_steps = false;  // what stands is in a lane
+    data(i).options.standing_steps = false;  // a standing figure is in a lane
     reserve_memory(i);
   }
 }
@@ -129,7 +129,7 @@ void WorldBatch::Impl::find_lane(int i) {
   place.stance = -1;
   place.waits = false;
   if (place.changed && !plan->is_plain(data(i))) {
-    data(i).options.standing_steps = !plan->fits(data(i));  // of masses of its own it has tables of its own
+    data(i).options.standing_steps = !plan->fits(data(i));  // a world with other masses uses its own tables
     return;
   }
   place.changed = false;
@@ -155,7 +155,7 @@ void WorldBatch::Impl::step_block(int b, void* memory, WorldBatchReport& count) 
   std::uint32_t left = 0, done = 0;
   for (int i = first; i < end; ++i) left |= std::uint32_t(places[size_t(i)].stance >= 0) << (i - first);
   const kernel::LaneBlock block = lanes->block(b);
-  while (left != 0) {  // mostly all worlds of a block stand alike
+  while (left != 0) {  // mostly all worlds of a block have the same stance
     const int stance = places[size_t(first + __builtin_ctz(left))].stance;
     std::uint32_t wanted = 0;
     for (int i = first; i < end; ++i) wanted |= std::uint32_t(places[size_t(i)].stance == stance) << (i - first);
@@ -270,7 +270,7 @@ void WorldBatch::states(FigureId figure, Eigen::Ref<Matrix> q, Eigen::Ref<Matrix
   }
 }
 
-/// What drives the worlds of a job, and whether they can go on: false if one stands in a way for which there are no tables yet.
+/// Sets the inputs of the worlds of a job. False if one has a stance for which there are no tables yet.
 bool WorldBatch::Impl::prepare(const Run& run, int job, int step) {
   bool ready = true;
   for (int i = job * width(); i < std::min((job + 1) * width(), int(worlds.size())); ++i) {
@@ -323,7 +323,7 @@ void WorldBatch::Impl::make(const Run& run) {
   steps_done.assign(size_t(jobs()), 0);
   const auto is_left = [&](int steps) { return steps < run.count; };
   while (std::any_of(steps_done.begin(), steps_done.end(), is_left)) {
-    for (int i = 0; has_lanes() && i < int(worlds.size()); ++i) {  // tables for new stances are made by one thread
+    for (int i = 0; has_lanes() && i < int(worlds.size()); ++i) {  // one thread makes the tables for new stances
       Place& place = places[size_t(i)];
       if (!place.waits) continue;
       StanceKey key;

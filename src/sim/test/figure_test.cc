@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "kansetsu/model/builder.h"
 
 namespace kansetsu {
@@ -30,6 +32,35 @@ TEST_CASE("velocity products of a plank in fast motion are not, those of a slow 
   const Shape plank = Box{{0.4, 0.1, 0.05}};
   CHECK(settle(plank, 10, 0.002) == ProductsState::kChanged);
   CHECK(settle(plank, 0.2, 0.002) == ProductsState::kSettled);  // 0.2 rad/s: less than its weight gives in a step
+}
+
+/// A plank that turns about an axis of its own, whose products are zero: what it has instead changes by `change` of the least power
+/// that counts, that of its weight in a step of free fall.
+ProductsState correct(double change, double spin, bool held, double before = std::numeric_limits<double>::infinity()) {
+  constexpr double kStep = 2e-3, kG = 9.81;
+  FigureData f(value_or_throw(Model::build(make_body("plank", Box{{0.4, 0.1, 0.05}}, 1, {}).model)), {});
+  f.v[0] = spin;
+  f.set_products(kStep);
+  const double least = kG * kStep * kG;
+  f.products[0] = change * least / spin;
+  f.products_change = before * least;
+  return f.correct_products(kStep, held);
+}
+
+TEST_CASE("velocity products are settled below kSlowProductsSettle of all power, held ones below kProductsSettle") {
+  for (const double side : {0.99, 1.01}) {
+    const ProductsState expected = side < 1 ? ProductsState::kSettled : ProductsState::kChanged;
+    CHECK(correct(side * threshold::kSlowProductsSettle, 1, false) == expected);
+    CHECK(correct(side * threshold::kProductsSettle, 1, true) == expected);
+    CHECK(correct(side * threshold::kProductsSettle, 50, false) == expected);  // 0.1 rad in a step: far
+  }
+}
+
+TEST_CASE("velocity products that change by kProductsGrowth times the last change run away") {
+  for (const double side : {0.99, 1.01}) {
+    const ProductsState expected = side < 1 ? ProductsState::kChanged : ProductsState::kRunAway;
+    CHECK(correct(side * threshold::kProductsGrowth, 1, false, 1) == expected);
+  }
 }
 
 }  // namespace kansetsu

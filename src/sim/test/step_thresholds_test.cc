@@ -8,6 +8,7 @@
 
 #include "kansetsu/model/builder.h"
 #include "kansetsu/sim/world.h"
+#include "sim/connections.h"
 #include "sim/figure.h"
 
 /// Either side of the thresholds of a step that show in an answer.
@@ -132,6 +133,30 @@ TEST_CASE("what is slower than kStill sleeps after kRestTime, what is faster doe
     world.advance(0.2 * threshold::kRestTime);
     CHECK(world.asleep(id) == (side < 1));
   }
+}
+
+TEST_CASE("a scene warns of what is deeper than kDeepStart at its start") {
+  for (const double side : {0.9, 1.1}) {
+    SceneDescription scene;
+    EnvironmentShape& floor = scene.environment.emplace_back();
+    floor.shape.shape = Plane{}, floor.shape.name = "floor";
+    FigureDescription& figure = scene.figures.emplace_back(make_body("ball", Sphere{0.1}, 1, {}));
+    figure.initial.base.p = {0, 0, 0.1 - side * threshold::kDeepStart};
+    const Loaded<World> world = World::build(scene);
+    REQUIRE(world);
+    const auto is_deep = [](const Diagnostic& d) { return d.code == "WORLD004"; };
+    CHECK(std::ranges::any_of(world.diagnostics, is_deep) == (side > 1));
+  }
+}
+
+TEST_CASE("a connection that carries a force for kBreakTime averages to all but 1/e of it, a blow counts at once") {
+  ConnectionData c;
+  c.wrench.f = {5, 0, 0};
+  for (int i = 0; i < 100; ++i) add_load(c, 0.01 * threshold::kBreakTime);
+  CHECK(c.load.f.x == doctest::Approx(5 * (1 - std::exp(-1))));
+  c.load = c.wrench = {}, c.struck.f = {0, 0.3, 0};
+  add_load(c, 1e-3);
+  CHECK(c.load.f.y == doctest::Approx(0.3 / threshold::kBreakTime));
 }
 
 }  // namespace kansetsu
