@@ -12,7 +12,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Those of CLI11 take NaN and infinity, and write out the largest number there is.
+/// Checks of numbers: those of CLI11 accept NaN and infinity, and print the largest double.
 CLI::Validator number_check(const char* name, const char* wanted, bool (*fine)(double)) {
   const auto check = [=](std::string& text) {
     double x = 0;
@@ -24,7 +24,7 @@ CLI::Validator number_check(const char* name, const char* wanted, bool (*fine)(d
 CLI::Validator finite_check() {
   return number_check("", "a finite number", [](double) { return true; });
 }
-/// -1 would be read as the largest number there is.
+/// Without it, -1 would be read as the largest unsigned number.
 std::string no_sign(const std::string& text) {
   return text.starts_with('-') ? fmt::format("{} is not a whole number, zero or more", text) : std::string();
 }
@@ -38,7 +38,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the arguments, in our words where the library's are poor.
+/// The error in the arguments; clearer than the library's where that is unclear.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return error.what();
   const std::vector<std::string> extra = app.remaining();

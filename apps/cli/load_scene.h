@@ -26,7 +26,12 @@ SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base
                                PartialModel partial = PartialModel::kTell);
 /// Adds a floor to a scene with a free figure and no environment: below all figures, at z = 0 or lower. Returns whether it did.
 bool add_missing_floor(SceneDescription& scene);
-/// The world of a scene, likewise.
+struct BuiltWorld {
+  World world;
+  bool corrects_start = false;  ///< shapes overlap or joints are outside their limits: the first steps move them apart
+};
+/// The world of a scene; the first warning of its start goes to standard error. Throws Failure with all diagnostics if there is none.
+BuiltWorld build_or_fail(const SceneDescription& scene, int threads);
 World world_or_fail(const SceneDescription& scene, int threads);
 
 }  // namespace kansetsu::cli

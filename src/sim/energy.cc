@@ -35,7 +35,7 @@ World::Impl::Gain World::Impl::gain(IslandWork& w) const {
   const double held =
       !w.large && w.island.is_soft() ? w.work.bilateral : std::min(w.work.bilateral, std::max(w.driven_work, 0.0));
   double work = held + w.given + std::min(w.work.others - w.given, 0.0);
-  work += w.impact_given + std::min(w.impact_energy, 0.0);
+  work += w.impact_given.bilateral + w.impact_given.others + std::min(w.impact_energy, 0.0);
   double before = 0, after = 0, mass = 0;
   w.kinetic = 0;
   for (const int i : w.figures) {
@@ -96,9 +96,10 @@ void World::Impl::add_impulses(IslandWork& w, double after) {
     }
   };
   respond();
-  double given = impact_work(w);
+  Island::Work given = impact_work(w);
   const double now = kinetic_energy(w);
-  const double allowed = now <= before ? now : half_way_energy(w, before) + std::max(given, 0.0);
+  const double allowed =
+      now <= before ? now : half_way_energy(w, before) + std::max(given.bilateral + given.others, 0.0);
   if (!(now <= threshold::kLostImpact * allowed)) {
     std::ranges::fill(w.result.force, 0.0);
     for (PatchReport& p : w.result.patches) p = {};
@@ -108,7 +109,7 @@ void World::Impl::add_impulses(IslandWork& w, double after) {
   } else if (now > allowed) {
     for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(allowed / now);
   }
-  w.impact_given += given;
+  w.impact_given.bilateral += given.bilateral, w.impact_given.others += given.others;
   for (const int i : w.figures) figures[size_t(i)]->finish_impact(step_length, figures[size_t(i)]->work_step);
 }
 
@@ -125,19 +126,19 @@ double World::Impl::half_way_energy(IslandWork& w, double before) {
 }
 
 /// Work of the impulses of an impact that connections and surfaces do by moving as they are told: a bat, a platform.
-double World::Impl::impact_work(const IslandWork& w) const {
-  double sum = 0;
+Island::Work World::Impl::impact_work(const IslandWork& w) const {
+  Island::Work sum{0, 0};
   const double* force = w.island.force();
   for (const int i : w.connections) {
     const ConnectionData& c = connections[size_t(i)];
-    for_each_direction(c, [&](int k, int) { sum += *force++ * c.velocity[k]; });
+    for_each_direction(c, [&](int k, int) { sum.bilateral += *force++ * c.velocity[k]; });
   }
   for (size_t k = 0; k < w.touches.size(); ++k) {
     const Touch& t = contacts.touches()[size_t(w.touches[k])];
     if (t.parent_end->figure || t.parent_end->rests) continue;
     const PointMotion surface = point_motion(*t.parent_end, t.origin);
     const std::array<double, 6>& f = w.result.patches[k].wrench;
-    sum += dot(t.E * Vec3<>{f[0], f[1], f[2]}, surface.v) + dot(t.E * Vec3<>{f[3], f[4], f[5]}, surface.w);
+    sum.others += dot(t.E * Vec3<>{f[0], f[1], f[2]}, surface.v) + dot(t.E * Vec3<>{f[3], f[4], f[5]}, surface.w);
   }
   return sum;
 }

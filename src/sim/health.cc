@@ -93,7 +93,7 @@ WorldHealth World::health(const HealthLimits& limits) const {
       0;  // what it takes to lift everything by as much as may be deep: corrections of positions below it do so
   for (const auto& f : w.figures) lift += f->model.mass() * norm(w.options.gravity) * limits.penetration;
   tell("the unexplained energy", std::abs(out.energy_drift), limits.energy_share * out.energy_moved + lift, "J",
-       fmt::format("({} of {:.3g} J that moved)", out.energy_drift > 0 ? "a gain" : "a loss", out.energy_moved));
+       fmt::format("({}; {:.3g} J were exchanged)", out.energy_drift > 0 ? "a gain" : "a loss", out.energy_moved));
   return out;
 }
 

@@ -68,8 +68,8 @@ struct IslandWork {
   bool settled = true;  ///< velocity products are those of the velocities that came out
   bool kept = false;    ///< it has the momentum that it should have, and no position has been put right since
   Island::Work work{0, 0};
-  double impact_given = 0;     ///< work of what is driven, in impacts; impact_energy counts relative motion [J]
-  double kinetic = -1;         ///< at the end of the step, before positions are put right; below 0: not known [J]
+  Island::Work impact_given{0, 0};  ///< work of prescribed motions in impacts: of connections, of surfaces [J]
+  double kinetic = -1;              ///< at the end of the step, before positions are put right; below 0: not known [J]
   double driven_work = 0;      ///< of bilateral rows that move as they are told, at most part of work.bilateral [J]
   std::vector<double> driven;  ///< mean velocity of bilateral rows that is wanted of them [m/s, rad/s]
   double given = 0;            ///< work of surfaces that move, part of work.others [J]
@@ -323,7 +323,7 @@ struct World::Impl {
   double rebound(IslandWork& w, double share);
   void add_impulses(IslandWork& w, double after);
   double half_way_energy(IslandWork& w, double before);
-  double impact_work(const IslandWork& w) const;
+  Island::Work impact_work(const IslandWork& w) const;
   void resolve_forces(IslandWork& w);
   void resolve_positions(IslandWork& w);
   void bound_shifts(const IslandWork& w);

@@ -21,7 +21,8 @@ void World::Impl::begin_islands(int count) {
     IslandWork& w = *works[size_t(k)];
     w.figures.clear(), w.connections.clear(), w.touches.clear(), w.mechanics.clear();
     w.leave.clear();
-    w.inconsistency = w.residual = w.impact_energy = w.impact_given = w.given = w.driven_work = 0;
+    w.inconsistency = w.residual = w.impact_energy = w.given = w.driven_work = 0;
+    w.impact_given = {0, 0};
     w.result.tier = ContactTier::kNone;
     w.work = {0, 0};
     w.sprung = 0;

@@ -181,7 +181,8 @@ void World::Impl::account() {
     report.impacts += w.impact;
     report.impact_energy += w.impact_energy;
     totals.work_connection += w.work.bilateral - w.sprung;
-    totals.work_contact += w.work.others;
+    // The energy of an impact is that of motions relative to surfaces; those of connections are absolute.
+    totals.work_contact += w.work.others + w.impact_given.others;
   }
 }
 

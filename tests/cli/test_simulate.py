@@ -256,11 +256,28 @@ def test_doubtful_results_end_with_a_warning_and_fail_when_asked_to(tmp_path: Pa
     scene.write_text(DEEP)
     result = simulate(scene)
     assert result.exit_code == 0 and "kansetsu simulate: warning: the penetration is 0.005 m, beyond 0.001" in result.stderr
+    assert "at the start" in result.stderr and "shorter --step" not in result.stderr  # no time step mends the start
     strict = simulate(scene, "--strict")  # stops at once, and says where
     assert strict.exit_code == 4 and "the world stopped at 0.001000 s: the penetration between 'floor' and 'ball/ball' is 0.00" in strict.stderr
     scene.write_text(DEEP.replace("0.095", "0.0995"))  # half a millimetre is not worth a word
     result = simulate(scene, "--strict")
     assert result.exit_code == 0 and "warning" not in result.stderr
+
+
+KEYFRAMES = """
+<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+  <body name="box" pos="0 0 0.02"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body></worldbody>
+  <keyframe><key name="home" qpos="0 0 0.1 1 0 0 0"/><key name="high" qpos="0 0 1 1 0 0 0"/></keyframe></mujoco>
+"""
+
+
+def test_a_start_that_overlaps_names_the_keyframes(tmp_path: Path):
+    scene = tmp_path / "box.xml"
+    scene.write_text(KEYFRAMES)
+    result = simulate(scene, "--duration", 0.01)
+    assert "WORLD004" in result.stderr and "keyframes to start from: --keyframe home, --keyframe high\n" in result.stderr
+    result = simulate(scene, "--duration", 0.01, "--keyframe", "home")
+    assert result.exit_code == 0 and result.stderr == ""
 
 
 def test_written_files_are_named_with_their_size(tmp_path: Path):
