@@ -140,6 +140,9 @@ Argument& Argument::check(std::function<std::string(const std::string&)> problem
 template <class Value>
 Argument Arguments::add(const std::string& name, Value& value, const std::string& help) {
   CLI::Option& option = *app_->add_option(option_of(name), value, help);
+  // One value each time it is given: a file after it is the command's.
+  if constexpr (is_any_of<Value, std::vector<std::string>, std::vector<double>>)
+    option.allow_extra_args(!name.starts_with('-'));
   if constexpr (is_any_of<Value, double, std::optional<double>, std::vector<double>>) option.check(finite_check());
   if constexpr (is_any_of<Value, std::uint64_t, std::optional<std::uint64_t>>) option.check(no_sign);
   return typed(option, name);

@@ -95,7 +95,7 @@ serve::Content content_of(const ViewArguments& options) {
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
   }
   if (names_scene({.name = name})) {
-    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(options.source))};
+    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(name, options.source.base))};
   }
   const Model model = model_or_fail(options.source);
   return {.name = fs::path(name).filename().string(), .bytes = still_of(model)};

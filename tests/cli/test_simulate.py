@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from kansetsu_protocol import BAD_FILE, OK, PARTIAL, run
+from kansetsu_protocol import BAD_FILE, OK, PARTIAL, USAGE, run
 
 SCENES = Path(__file__).resolve().parents[2] / "examples" / "scenes"
 
@@ -79,7 +79,7 @@ def test_recordings_hold_every_step(tmp_path):
         (["broken.toml"], 3, "broken.toml:1"),
     ],
 )
-def test_bad_input_is_told(tmp_path, arguments, code, words):
+def test_bad_input_is_reported(tmp_path, arguments, code, words):
     (tmp_path / "broken.toml").write_text("[scene\n")
     result = simulate(*arguments)
     assert result.exit_code == code
@@ -196,7 +196,7 @@ def test_a_run_begins_in_a_keyframe(tmp_path):
     assert result.exit_code == 2 and "aside" in result.stderr
 
 
-def test_a_grip_out_of_reach_is_told(tmp_path):
+def test_a_grip_out_of_reach_is_reported(tmp_path):
     (tmp_path / "s.toml").write_text(
         """
 [scene]
@@ -278,6 +278,15 @@ def test_a_start_that_overlaps_names_the_keyframes(tmp_path: Path):
     assert "WORLD004" in result.stderr and "keyframes to start from: --keyframe home, --keyframe high\n" in result.stderr
     result = simulate(scene, "--duration", 0.01, "--keyframe", "home")
     assert result.exit_code == 0 and result.stderr == ""
+
+
+def test_an_option_that_may_be_repeated_takes_one_value(tmp_path: Path):
+    """The scene may follow it, and further options may follow the scene."""
+    table, arrays = tmp_path / "a.csv", tmp_path / "a.npz"
+    result = simulate("--record", table, "--record", arrays, "--package-path", tmp_path, SCENES / "drop.toml", "--duration", 0.1)
+    assert result.exit_code == 0 and table.exists() and arrays.exists(), result.stderr
+    result = simulate(SCENES / "drop.toml", "--record", table, tmp_path / "b.csv")  # not two files
+    assert result.exit_code == USAGE and not (tmp_path / "b.csv").exists()
 
 
 def test_written_files_are_named_with_their_size(tmp_path: Path):

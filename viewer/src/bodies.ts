@@ -79,6 +79,7 @@ export class Bodies {
     this.scene.figures.forEach((figure, f) =>
       figure.links.forEach((link, l) => {
         for (const shape of style === "bones" ? (link.bones ?? link.shapes) : link.shapes) {
+          if (style === "shapes" && shape.color?.[3] === 0) continue;
           const key = keyOf(shape);
           const entry = wanted.get(key) ?? { shape, instances: [] };
           wanted.set(key, entry);
@@ -283,6 +284,7 @@ export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Qu
   for (const shape of shapes) {
     const color = shape.color ? shownColor(shape.color) : new Color("#9aa5b1");
     const opacity = shape.color?.[3] ?? 1;
+    if (opacity === 0) continue; // geoms of groups that MuJoCo hides, as those for collisions
     const material = materialOf(quality, { color, transparent: opacity < 1, opacity });
     const place = (geometry: BufferGeometry) => {
       const mesh = new Mesh(geometry, material);
