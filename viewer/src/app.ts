@@ -16,7 +16,7 @@ import { Overlays } from "./overlays";
 import { Past } from "./past";
 import { Plots } from "./plots";
 import type { Recording } from "./recording";
-import type { Scene } from "./scene";
+import { isShapeless, type Scene } from "./scene";
 import { Stage, type Preset } from "./stage";
 import { STAGE, storeLook, storedLook, type Look } from "./theme";
 import { Tree } from "./tree";
@@ -28,6 +28,7 @@ const LIVE_PAST = 60; // [s] that can be looked at again; the simulation remembe
 const OUT_OF_VIEW = 0.5; // of the way from the middle of the picture to its edge: half of a body that fills the picture is beyond the edge then
 const LOOK_AGAIN = 500; // [ms] between looks whether all is in view
 const FOLLOW_SLACK = 0.07; // of the camera's distance that a followed figure may rise or sink: a tenth of the picture's height, 0.3 m for a person
+const FRAME_LENGTH = 0.1; // [m] in view around the origins of links without shapes
 
 export class App {
   readonly stage: Stage;
@@ -78,6 +79,7 @@ export class App {
     this.look = storedLook();
     this.bodies = new Bodies(this.scene, load, textureLoader(read, complain), STAGE[this.look].highlight, stage.quality);
     this.overlays = new Overlays(this.kinematics, stage.quality);
+    this.overlays.shown.frames = isShapeless(this.scene); // else there is nothing to see
     stage.scene.add(this.bodies.group, this.overlays.group, environmentOf(this.scene.environment, load, stage.quality));
     this.tree = new Tree(byId("tree"), this.scene, (body) => this.select(body, false));
     const pose = this.still ? (figure: number, index: number, value: number) => this.pose(figure, index, value) : undefined;
@@ -151,8 +153,8 @@ export class App {
     const falls = !!this.live && this.scene.environment.length === 0 && this.scene.figures.some((f) => f.base === "free"); // and never lands
     const wide = falls || box.getSize(new Vector3()).length() > 2.4 * first;
     if (wide) this.follow = press("follow", true);
-    this.whole = wide ? undefined : box;
-    this.stage.look(this.whole ?? this.bodies.box(), "angle");
+    this.whole = wide || box.isEmpty() ? undefined : box;
+    this.stage.look(this.whole ?? this.box(), "angle");
   }
 
   span(): [number, number] {
@@ -325,8 +327,12 @@ export class App {
     this.marks?.draw();
   }
 
+  /** Around the bodies, or the frames of links without shapes. */
   box(out = new Box3()): Box3 {
-    return this.bodies.box(out);
+    this.bodies.box(out);
+    if (!out.isEmpty()) return out;
+    for (const k of this.kinematics) for (const pose of k.poses) out.expandByPoint(new Vector3().setFromMatrixPosition(pose));
+    return out.isEmpty() ? out : out.expandByScalar(FRAME_LENGTH);
   }
 
   setLook(look: Look) {

@@ -1,6 +1,7 @@
 import { Box3, Vector3 } from "three";
 import { App } from "./app";
 import type { Recording } from "./recording";
+import { isShapeless } from "./scene";
 import { Stage, type Preset } from "./stage";
 
 /** Stills and strips without anybody watching: the page renders, and hands the picture to the server that asked for it. */
@@ -33,6 +34,7 @@ async function stageFor(recording: Recording, canvas: HTMLCanvasElement, order: 
   const stage = new Stage(canvas, "high");
   const app = new App(recording, undefined, stage);
   for (const name of Object.keys(app.overlays.shown)) app.overlays.shown[name as keyof typeof app.overlays.shown] = order.show.includes(name);
+  if (isShapeless(app.scene)) app.overlays.shown.frames = true;
   app.setLook(order.look);
   await app.setStyle(order.style);
   await app.stillAt(recording.start);

@@ -88,6 +88,11 @@ export function parseScene(text: string): Scene {
   return scene;
 }
 
+/** Whether no link has a shape, for example because all mesh files are missing. */
+export function isShapeless(scene: Scene): boolean {
+  return scene.figures.every((figure) => figure.links.every((link) => link.shapes.length === 0));
+}
+
 /** Indices in q at which a quaternion begins, and of all other numbers nothing. */
 export function quaternionsOf(figure: FigureSpec): number[] {
   const found = figure.base === "free" ? [3] : [];
