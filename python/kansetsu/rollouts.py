@@ -57,7 +57,7 @@ def run(
     threads: int = 1,
     progress: Progress = False,
 ) -> Results:
-    """Simulates these runs. The result has ``run``, ``hash``, ``time``, ``failed``, and the final ``figure/q`` and ``figure/v`` of each figure.
+    """Simulates these runs. Returns ``run``, ``hash``, ``time``, ``failed`` and the final ``figure/q`` and ``figure/v`` of each figure.
 
     noise: standard deviation of all velocities at the start; prepare(batch, i, rng): further changes of world i of the batch;
     control(batch): called every ``period`` seconds to write torques or targets. progress: True for a bar, or a function of (done,
