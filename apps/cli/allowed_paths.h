@@ -8,17 +8,17 @@
 
 namespace kansetsu::cli {
 
-/// Folders outside of a model's package from which files that it names may be read: the same for all files that a run reads.
+/// Folders outside the package of a model from which it may still read files. They apply to every file of a run.
 const std::vector<std::filesystem::path>& allowed_paths();
-/// Folders in which package://NAME/… is looked for.
+/// Folders in which package://NAME/… is looked up.
 const std::vector<std::filesystem::path>& package_paths();
-/// Their names, to be given before the first file is read.
+/// Sets both; call it before the first file is read.
 std::vector<std::string>& given_paths();
 std::vector<std::string>& given_package_paths();
-/// Both, as readers of scenes take them.
+/// Both, in the form that readers of scenes take.
 io::ReferenceOptions references();
 
-/// Other folders for what the calling thread reads while this lives: where each call names its own.
+/// While it lives, the calling thread uses these folders instead: for callers that name folders in each call.
 class ReferencePaths {
  public:
   explicit ReferencePaths(io::ReferenceOptions paths);

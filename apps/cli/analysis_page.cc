@@ -17,7 +17,7 @@ std::vector<double> row_of(const Eigen::MatrixXd& values, int row, double factor
   return out;
 }
 
-/// One axis of the forces of all supports that are ever down.
+/// One axis of the forces of all supports with contact.
 TimeChart force_chart(const Analysis& a, int axis, const char* title) {
   TimeChart chart{.title = title, .unit = "N", .times = a.clip.times};
   for (std::size_t i = 0; i < a.supports.size(); ++i) {
@@ -33,7 +33,7 @@ TimeChart force_chart(const Analysis& a, int axis, const char* title) {
   return chart;
 }
 
-/// A joint of both sides over the cycle, with a standard deviation to either side.
+/// A joint of both sides over the cycle, mean plus and minus one standard deviation.
 TimeChart cycle_chart(const Analysis& a, const std::vector<GaitJoint>& joints, const std::vector<Stride>& strides,
                       const std::string& name, const Eigen::MatrixXd& values, double factor, std::string title,
                       const char* unit) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kWidth = 860, kChart = 200;
 
-/// Single supports are tinted in the colour of their foot, double support is grey.
+/// Single support is shaded in the colour of the foot, double support in grey.
 std::vector<Band> bands_of(const Analysis& a) {
   std::vector<Band> bands;
   for (const Phase& p : a.phases) {
@@ -64,7 +64,7 @@ TimeChart torque_chart(const Model& model, const Analysis& a) {
   return chart;
 }
 
-/// Soles as they stood in the middle of each contact, with the way of their centres of pressure.
+/// Soles at the middle of each contact, with the path of their centres of pressure.
 PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<SupportHistory>& supports) {
   PlanChart chart{.title = "Centre of pressure on the ground, with the stance soles"};
   PlanChart::Path com{.name = "centre of mass", .colour = -1, .thin = true};

@@ -18,7 +18,7 @@ struct JointUse {
   double work = 0;              ///< of all its powers [J]
 };
 
-/// Of every coordinate that has a motor.
+/// For every actuated coordinate.
 std::vector<JointUse> joint_uses(const Model& model, const Analysis& a) {
   std::vector<JointUse> uses;
   for (int v = model.base_coordinates().nv; v < model.nv(); ++v) {

@@ -7,7 +7,7 @@
 #include "kansetsu/model/measured.h"
 #include "kansetsu/motion/analysis.h"
 
-/// An analysis for people, for programs, and as pictures.
+/// An analysis as text, as tables and as pictures.
 namespace kansetsu::cli {
 
 std::string analysis_text(const Model& model, const Analysis& analysis);
@@ -16,18 +16,18 @@ std::string analysis_json(const Model& model, const Analysis& analysis);
 std::string analysis_csv(const Model& model, const Analysis& analysis);
 /// Forces and their shares over time, centres of pressure on the ground, torques, residual.
 std::string analysis_svg(const Model& model, const Analysis& analysis, const std::vector<SupportHistory>& supports);
-/// What is left at the root, over time.
+/// Residual wrench at the root over time.
 TimeChart residual_chart(const Analysis& analysis);
-/// What there is to know beside the analysis itself.
+/// What a report states in addition to the analysis itself.
 struct AnalysisNotes {
   std::string file{};
   double cutoff = 0, friction = 0, belt = 0;  ///< [Hz, –, m/s]
   std::vector<std::string> remarks{};         ///< warnings
 };
-/// One page with pictures in it: events, strides, forces of each foot, moments and powers over the cycle, residuals, what was assumed.
+/// One page with charts: events, strides, forces of each foot, moments and powers over the cycle, residuals, assumptions.
 std::string analysis_page(const Model& model, const Analysis& analysis, const std::vector<SupportHistory>& supports,
                           const AnalysisNotes& notes);
-/// Moments of all coordinates over time, as OpenSim names them: knee_moment.
+/// Moments of all coordinates over time, named as in OpenSim: knee_moment.
 TimeTable analysis_moments(const Model& model, const Analysis& analysis);
 /// The motion with its forces, for viewers.
 io::Recording analysis_recording(const Model& model, const Analysis& analysis,

@@ -1,4 +1,4 @@
-/// kansetsu analyze CLIP: what a motion takes: forces of the ground, joint torques and powers, and what is left over.
+/// kansetsu analyze CLIP: ground forces, joint torques and powers of a motion, and the residuals.
 
 #include <fmt/format.h>
 
@@ -19,14 +19,14 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Captures are noise from frame to frame; what stays on the ground is below the first, what runs and jumps below the second [Hz].
+/// Cut-offs against the noise of captures: motions on the ground stay below the first, running and jumping below the second [Hz].
 constexpr double kCaptureCutoff = 6, kFlightCutoff = 12;
-/// Forces of a walk repeat with its steps: two harmonics of them pass whole, the third by half. Who steps slowly may still do
-/// other things faster [Hz].
+/// Forces of walking are periodic with the steps: the cut-off passes two harmonics and half of the third. Its minimum [Hz] keeps
+/// faster motions of slow walkers.
 constexpr double kHarmonics = 2.7, kSlowestCutoff = 4.5;
-/// Frames per second: low_pass() takes 0.4 of them at most.
+/// Largest cut-off as a share of the frame rate; low_pass() accepts up to 0.4.
 constexpr double kOfTheFrames = 0.35;
-/// Share of the weight that nothing explains, root mean square, above which a reader is warned.
+/// Residual force as a share of the weight, root mean square, above which there is a warning.
 constexpr double kLargeResidual = 0.1;
 /// Share of the weight by which horizontal forces of a captured motion are off: masses are of tables, markers on skin. Under measured
 /// forces the walk of gait2392 leaves 0.026 at its root.
@@ -39,7 +39,7 @@ bool leaves_the_ground(const std::vector<SupportHistory>& supports, int frames) 
   return flying > frames / 50;
 }
 
-/// Landings of feet per second; 0 where there are fewer than three.
+/// Foot strikes per second; 0 if there are fewer than three.
 double step_rate(const std::vector<SupportHistory>& supports, const Clip& clip) {
   std::vector<double> landings;
   for (const SupportHistory& s : supports)
@@ -51,7 +51,7 @@ double step_rate(const std::vector<SupportHistory>& supports, const Clip& clip) 
   return *last > *first ? double(landings.size() - 1) / (*last - *first) : 0;
 }
 
-/// The cut-off for a capture that nobody gave one for; films of 24 frames a second know of nothing faster than a third of that.
+/// The default cut-off of a capture.
 double capture_cutoff(const std::vector<SupportHistory>& supports, const Clip& clip) {
   const double most = clip.duration() > 0 ? kOfTheFrames * (clip.frames() - 1) / clip.duration() : kFlightCutoff;
   if (leaves_the_ground(supports, clip.frames())) return std::min(kFlightCutoff, most);
@@ -70,7 +70,7 @@ struct AnalyzeArguments {
   std::vector<std::string> records;
 };
 
-/// A height or a sex ask for the human of published tables.
+/// With a height or a sex, the figure is that of published tables.
 ModelSource figure_of(const AnalyzeArguments& options) {
   ModelSource out = options.figure;
   if (!options.height && !options.sex) return out;
@@ -82,7 +82,7 @@ ModelSource figure_of(const AnalyzeArguments& options) {
   return out;
 }
 
-/// The rate of cameras that is nearest to a given one [Hz].
+/// The nearest common frame rate of cameras [Hz].
 double usual_rate(double rate) {
   constexpr double kRates[] = {24, 25, 30, 50, 60, 100, 120, 150, 200, 240};
   return *std::min_element(std::begin(kRates), std::end(kRates), [&](double a, double b) {
@@ -90,7 +90,7 @@ double usual_rate(double rate) {
   });
 }
 
-/// What a reader of the numbers must know.
+/// Remarks that a reader of the numbers needs.
 std::vector<std::string> remarks_of(const Analysis& a) {
   std::vector<std::string> out;
   if (a.summary.fall >= kOtherRate) {
@@ -174,7 +174,7 @@ Exit run_analyze(const AnalyzeArguments& options) {
 
 Runner declare_analyze(Arguments& args) {
   auto options = std::make_shared<AnalyzeArguments>();
-  options->clip.limits = false;  // what was measured goes beyond those of the figure
+  options->clip.limits = false;  // measured postures exceed those of the figure
   args.add("CLIP", options->clip.file,
            "a capture (.bvh, .amc, .npz of AMASS), which the figure follows; a recording (.mcap, .csv, .npz); "
            "coordinates of an OpenSim model (.mot, .sto); a setup file of inverse dynamics (.xml); a subject of "

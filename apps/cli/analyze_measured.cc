@@ -21,14 +21,14 @@ namespace {
 
 constexpr double kUsualCutoff = 6;  ///< [Hz] of walking
 
-/// The files that inverse dynamics needs.
+/// The input files of inverse dynamics.
 struct InputFiles {
   std::string model, motion, loads;
   std::filesystem::path package{};  ///< of the setup file that named these
   double cutoff = kUsualCutoff, from = -kInfinity, to = kInfinity;
 };
 
-/// What is in them.
+/// Their contents.
 struct Inputs {
   OsimFigure figure;
   TimeTable coordinates{}, forces{};
@@ -49,7 +49,7 @@ InputFiles files_of(const MeasuredArguments& options) {
   return out;
 }
 
-/// Of a subject: processed motions are smooth, and are filtered only if asked for.
+/// From a subject: processed motions are smooth, and are filtered only on request.
 Inputs inputs_of_subject(const MeasuredArguments& options) {
   if (!options.figure.empty() || !options.loads.empty())
     throw Failure(kBadUsage,

@@ -12,7 +12,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Those of CLI11 take NaN and infinity, and write out the largest number there is.
+/// Checks of numbers: those of CLI11 accept NaN and infinity, and print the largest double.
 CLI::Validator number_check(const char* name, const char* wanted, bool (*fine)(double)) {
   const auto check = [=](std::string& text) {
     double x = 0;
@@ -24,7 +24,7 @@ CLI::Validator number_check(const char* name, const char* wanted, bool (*fine)(d
 CLI::Validator finite_check() {
   return number_check("", "a finite number", [](double) { return true; });
 }
-/// -1 would be read as the largest number there is.
+/// Without it, -1 would be read as the largest unsigned number.
 std::string no_sign(const std::string& text) {
   return text.starts_with('-') ? fmt::format("{} is not a whole number, zero or more", text) : std::string();
 }
@@ -38,7 +38,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the arguments, in our words where the library's are poor.
+/// The error in the arguments; clearer than the library's where that is unclear.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return error.what();
   const std::vector<std::string> extra = app.remaining();
@@ -140,6 +140,9 @@ Argument& Argument::check(std::function<std::string(const std::string&)> problem
 template <class Value>
 Argument Arguments::add(const std::string& name, Value& value, const std::string& help) {
   CLI::Option& option = *app_->add_option(option_of(name), value, help);
+  // One value each time it is given: a file after it is the command's.
+  if constexpr (is_any_of<Value, std::vector<std::string>, std::vector<double>>)
+    option.allow_extra_args(!name.starts_with('-'));
   if constexpr (is_any_of<Value, double, std::optional<double>, std::vector<double>>) option.check(finite_check());
   if constexpr (is_any_of<Value, std::uint64_t, std::optional<std::uint64_t>>) option.check(no_sign);
   return typed(option, name);

@@ -16,24 +16,24 @@ class App;
 class Option;
 }  // namespace CLI
 
-/// How a subcommand declares its arguments. The library that parses them is known to arguments.cc alone: each file that includes
-/// it takes four seconds more to compile.
+/// How a subcommand declares its arguments. Only arguments.cc includes the library that parses them: including it adds four
+/// seconds to the compile time of a file.
 namespace kansetsu::cli {
 
-/// Angles of arguments are in degrees, so are those that people read.
+/// Angles in arguments and in printed text are in degrees.
 inline constexpr double kDegree = std::numbers::pi / 180;
 
 /// Parses the arguments and runs the command. Help goes to standard output; misuse is reported with the known options.
 Exit run(const Command& command, std::span<const std::string> arguments);
 
-/// One declared argument; what else is to be said of it.
+/// One declared argument; the functions set its further properties.
 class Argument {
  public:
   explicit Argument(CLI::Option& option) : option_(&option) {}
 
   Argument& required();
-  Argument& type_name(const std::string& name);  ///< of its value in the help, where it is made at run time
-  Argument& show_default();                      ///< in the help
+  Argument& type_name(const std::string& name);  ///< name of its value in the help, where it is only known at run time
+  Argument& show_default();                      ///< print the default in the help
   Argument& take_all();                          ///< may be given several times
   Argument& delimiter(char separator);           ///< between several values
 
@@ -41,15 +41,15 @@ class Argument {
   Argument& not_negative();
   Argument& between(int lowest, int highest);
   Argument& between(double lowest, double highest);
-  Argument& one_of(const std::vector<std::string>& words);  ///< which are also the type in the help: "a|b"
-  /// @param problem  what is wrong with a value; empty: nothing
+  Argument& one_of(const std::vector<std::string>& words);  ///< the help shows them as the type: "a|b"
+  /// @param problem  returns the problem with a value; empty if there is none
   Argument& check(std::function<std::string(const std::string& value)> problem);
 
  private:
   CLI::Option* option_;
 };
 
-/// What a declared argument looks like to others.
+/// A declared argument, as seen by completion and tests.
 struct ArgumentInfo {
   std::string name;  ///< --base; empty for positional arguments
   std::string help, type_name;
@@ -73,17 +73,17 @@ class Arguments {
   CLI::App* app_;
 };
 
-/// Help for MODEL.
+/// Help text for MODEL.
 inline constexpr char kModelHelp[] =
     "URDF, MJCF, SDF or scene file (FILE#FIGURE: one of its figures), or a built-in figure: human28, chain8, …";
 
 /// --base fixed|free
 void add_base_option(Arguments& args, std::optional<Base>& base);
 
-/// --allow-path DIR and --package-path DIR: of every command that reads models, see allowed_paths.h.
+/// --allow-path DIR and --package-path DIR, for every command that reads models; see allowed_paths.h.
 void add_path_option(Arguments& args);
 
-/// All that a command declares, --help first.
+/// All arguments of a command, --help first.
 std::vector<ArgumentInfo> declared_arguments(const Command& command);
 
 }  // namespace kansetsu::cli

@@ -1,4 +1,4 @@
-/// kansetsu bench SUBJECT: measurements that need nothing but this program. Those beside other libraries are in script/bench.
+/// kansetsu bench SUBJECT: benchmarks of this program alone. Comparisons with other libraries are in script/bench.
 
 #include <fmt/format.h>
 

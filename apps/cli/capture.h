@@ -14,11 +14,11 @@ namespace kansetsu::cli {
 
 struct ClipSource {
   std::string file{};
-  std::string skeleton{}, table{};  ///< files; empty: what is beside it, what is built in
+  std::string skeleton{}, table{};  ///< files; empty: the skeleton next to the clip, the built-in table
   std::optional<double> unit{}, scale{}, rate{};
   std::optional<UpAxis> up{};
-  bool keep_feet = false;      ///< as captured, skating
-  bool limits = true;          ///< keep those of the figure's joints
+  bool keep_feet = false;      ///< keep the feet as captured, even if they skate
+  bool limits = true;          ///< respect the joint limits of the figure
   std::vector<double> belt{};  ///< x, y [m/s]; empty: found from the feet
 };
 
@@ -30,19 +30,19 @@ void add_retarget_options(Arguments& args, ClipSource& source);
 Loaded<Capture> load_capture(const ClipSource& source);
 /// Warnings go to standard error. Throws Failure with all lines if there is none.
 Capture capture_or_fail(const ClipSource& source);
-/// What --belt says.
+/// The value of --belt.
 std::optional<Vec3<>> belt_of(const ClipSource& source);
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source);
 
 /// A clip as a recording with velocities: figure and floor.
 io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program = {});
-/// The same, and which ends of the soles are down.
+/// The same, with the ends of the soles that are in contact.
 io::Recording to_recording(const Model& model, const Retargeted& motion);
 
-/// What a clip consists of, for people or as JSON.
+/// The contents of a clip, as text or as JSON.
 std::string capture_text(const Capture& capture);
 std::string capture_json(const Capture& capture);
-/// How well the figure follows, for people.
+/// How closely the figure follows, as text.
 std::string retarget_text(const Retargeted& motion);
 
 }  // namespace kansetsu::cli

@@ -9,10 +9,10 @@ namespace kansetsu::cli {
 namespace {
 
 constexpr double kLeft = 64, kTop = 26, kBottom = 22, kLegend = 130;
-constexpr int kMostPoints = 900;  ///< of a line: more than pixels
-constexpr int kMostTicks = 100;   ///< there are twelve at most, but on ranges that a double cannot divide
+constexpr int kMostPoints = 900;  ///< of a line: more than there are pixels
+constexpr int kMostTicks = 100;   ///< usually at most twelve; guards ranges that a double cannot divide
 
-// Okabe and Ito's colours, which all eyes tell apart, a little darker on white and lighter on black.
+// The colour-blind safe palette of Okabe and Ito, slightly darker on white and lighter on black.
 constexpr const char* kStyle = R"(<style>
 text { font-family: sans-serif; font-size: 11px; fill: #24292f }
 .head { font-size: 14px; font-weight: 600 } .sub { fill: #57606a } .title { font-size: 12px; font-weight: 600 }
@@ -71,7 +71,7 @@ std::string stroke(int colour, bool thin, bool dashed) {
                      dashed ? " dash" : "");
 }
 
-/// Points as one path with gaps.
+/// A path through the points, with gaps.
 template <class X, class Y, class Has>
 std::string path(std::size_t count, X&& x, Y&& y, Has&& has, const std::string& classes) {
   const std::size_t stride = std::max<std::size_t>(1, count / kMostPoints);
@@ -166,7 +166,7 @@ std::string draw(const PlanChart& chart, const Box2& box) {
   }
   for (const PlanChart::Outline& o : chart.outlines) std::for_each(o.corners.begin(), o.corners.end(), take);
   if (!(low_x <= high_x)) low_x = low_y = -0.5, high_x = high_y = 0.5;
-  // The same scale both ways; what is left over is shared by both sides.
+  // The same scale for both axes, centred.
   const double scale =
       std::max({(high_x - low_x) * 1.06 / (right - left), (high_y - low_y) * 1.06 / (bottom - top), 1e-4});
   const double half_x = scale * (right - left) / 2, half_y = scale * (bottom - top) / 2;

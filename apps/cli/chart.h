@@ -6,7 +6,7 @@
 
 #include "kansetsu/spatial/vec3.h"
 
-/// Charts as SVG, in light and dark alike: colours are classes of chart_style().
+/// Charts as SVG for light and dark pages: colours are the classes of chart_style().
 namespace kansetsu::cli {
 
 struct Box2 {
@@ -20,7 +20,7 @@ struct Series {
   int colour = 0;  ///< 0 … 5; −1: ink
   bool thin = false, dashed = false;
 };
-/// A stretch of time with a shade of its own.
+/// A shaded interval of time.
 struct Band {
   double start = 0, end = 0;
   int shade = 0;  ///< 0: none, 1 and 2: lightly tinted, 3: strongest
@@ -31,7 +31,7 @@ struct TimeChart {
   std::vector<Series> series{};
   std::vector<Band> bands{};
   std::string x_label = "time [s]";
-  double least = 0;  ///< least range of the axis, so that rounding errors are not magnified
+  double least = 0;  ///< minimum range of the axis, so that rounding errors are not magnified
 };
 std::string draw(const TimeChart& chart, const Box2& box);
 
@@ -53,14 +53,14 @@ struct PlanChart {
 };
 std::string draw(const PlanChart& chart, const Box2& box);
 
-/// A whole picture around charts that have been drawn.
+/// A complete SVG around charts that have been drawn.
 std::string picture(double width, double height, const std::string& title, const std::string& subtitle,
                     const std::string& content);
 
-/// The colours that charts are drawn in, for a page that has several.
+/// The colours of charts, once for a page with several.
 std::string chart_style();
 
-/// Text that XML takes as it is meant.
+/// Text with the special characters of XML escaped.
 std::string escaped(std::string_view text);
 
 }  // namespace kansetsu::cli

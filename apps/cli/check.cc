@@ -1,4 +1,4 @@
-/// kansetsu check MODEL…: everything there is to say about models and clips, in the manner of a compiler or as JSON.
+/// kansetsu check MODEL…: all diagnostics of models and clips, in the format of compilers or as JSON.
 
 #include <fmt/format.h>
 
@@ -26,9 +26,9 @@ struct CheckArguments {
 struct Report {
   std::string name;
   std::vector<Diagnostic> diagnostics;
-  std::string contents;  ///< ", 3 links, 2 dofs"; empty if there is nothing to use
+  std::string contents;  ///< ", 3 links, 2 dofs"; empty if nothing was read
   bool ok = false;
-  bool partial = false;  ///< the model is not whole, and that is not allowed
+  bool partial = false;  ///< a partial model, without --allow-partial
 };
 
 std::string count_of(std::size_t count, const char* noun) {
@@ -39,7 +39,7 @@ Report examine(const std::string& name, const CheckArguments& options) {
   Report report{name, {}, {}, false};
   const ModelSource source{.name = name, .base = options.base};
   if (name == "-") {
-    // Files that it names are looked for from the current folder on.
+    // Files named in standard input are relative to the current folder.
     Loaded<SceneDescription> scene =
         load_scene({.name = "standard input", .text = read_input("-"), .base = options.base});
     report.name = "standard input";

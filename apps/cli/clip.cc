@@ -12,7 +12,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// The model that a recording carries, if it is the only one.
+/// The model in a recording, if there is exactly one.
 Model recorded_model(const std::string& file) {
   Loaded<io::Recording> recording = io::read_recording(file);
   if (!recording) throw bad_file(recording.diagnostics);
@@ -26,7 +26,7 @@ Model recorded_model(const std::string& file) {
   return figures.front().model;
 }
 
-/// What `kansetsu fit` recorded.
+/// A recording of `kansetsu fit`.
 bool is_of_markers(const std::string& file) {
   if (std::filesystem::path(file).extension() != ".mcap") return false;
   const Loaded<io::Recording> recording = io::read_recording(file);
@@ -35,7 +35,7 @@ bool is_of_markers(const std::string& file) {
   return program != recording.value->header.notes.end() && program->second == "kansetsu fit";
 }
 
-/// What was measured, on its floor, and seen from the belt where that moves.
+/// A measured motion relative to its floor, and to the belt if that moves.
 FigureClip on_its_ground(const Model& model, const Clip& clip, const ClipSource& source, double largest_tilt) {
   if (model.base() != Base::kFree) return {model, clip, {}, {}, true};
   const Ground ground = find_ground(model, clip, find_feet(model), largest_tilt, belt_of(source));
@@ -78,7 +78,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   if (model_source.name.empty()) model_source.name = "human28";
   const Model model = own ? recorded_model(source.file) : model_or_fail(model_source);
   Clip clip = value_or_fail(io::read_clip(model, source.file));
-  // Laboratories know what is level; how high their floor is under these soles, the fit of sizes leaves open.
+  // The vertical of a laboratory is known; the height of its floor under the soles depends on the fitted sizes.
   if (is_of_markers(source.file)) return on_its_ground(model, clip, source, 0);
   return {model, std::move(clip), {}, {}, false};
 }

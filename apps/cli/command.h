@@ -8,16 +8,16 @@
 
 #include "kansetsu/base/error.h"
 
-/// The subcommands of `kansetsu`: each is a row of the table and a file of its own.
+/// The subcommands of `kansetsu`: each is a row of the table and a file.
 namespace kansetsu::cli {
 
-/// Exit codes; a documented interface.
+/// Exit codes, documented in docs/guide/errors.md.
 enum Exit : int {
   kOk = 0,
   kBadUsage = 2,   ///< unknown name or option
-  kBadFile = 3,    ///< a file that cannot be read, written or understood
-  kNumerical = 4,  ///< a computation that has no answer
-  kPartial = 5,    ///< a model that was read, but not the whole of it
+  kBadFile = 3,    ///< a file that cannot be read, parsed or written
+  kNumerical = 4,  ///< a computation without a result
+  kPartial = 5,    ///< a model that was read only in part
 };
 
 /// Ends a command with a message on standard error.
@@ -26,7 +26,7 @@ struct Failure : std::runtime_error {
   Exit exit;
 };
 
-/// What f() returns; an Error that it throws ends the command with this code and "WHAT: …".
+/// Returns f(); an Error thrown by it ends the command with this code and "WHAT: …".
 template <class F>
 auto or_fail(Exit exit, const std::string& what, F&& f) {
   try {
@@ -38,7 +38,7 @@ auto or_fail(Exit exit, const std::string& what, F&& f) {
 
 class Arguments;
 
-/// Does what the parsed arguments say.
+/// Runs with the parsed arguments.
 using Runner = std::function<Exit()>;
 
 struct Command {

@@ -1,4 +1,4 @@
-/// kansetsu compile MODEL -o DIR: the dynamics of a model as C++ source, its constants folded in.
+/// kansetsu compile MODEL -o DIR: the dynamics of a model as C++ source with its constants folded in.
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// What may stand on the command line, taken from the commands' own declarations.
+/// What the command line accepts, from the declarations of the commands.
 struct Word {
   std::string option{};  ///< e.g. "--base"; empty for positional arguments
   std::string help{};
@@ -55,7 +55,7 @@ std::vector<Completion> completions() {
   return all;
 }
 
-/// Within single quotes; characters that the shell would take for its own get a backslash.
+/// In single quotes, with a backslash before special characters of the shell.
 std::string in_quotes(std::string_view text, std::string_view special = "") {
   std::string result;
   for (const char c : text) {
@@ -65,7 +65,7 @@ std::string in_quotes(std::string_view text, std::string_view special = "") {
   return result;
 }
 
-/// A branch of bash's case: the options, the words that may stand here, and whether file names may.
+/// A branch of bash's `case`: options, words, and whether file names are completed.
 std::string bash_case(const Completion& completion) {
   std::vector<std::string> options, words;
   std::string values;
@@ -159,7 +159,7 @@ if [[ $funcstack[1] == _kansetsu ]]; then _kansetsu "$@"; else compdef _kansetsu
                      fmt::join(figure_names(), " "), list, cases);
 }
 
-/// One line of fish; `when` says for which command.
+/// One line of fish; `when` selects the command.
 std::string fish_line(const std::string& when, const Word& word) {
   const std::string choices = fmt::format("-a '{}'", fmt::join(word.choices, " "));
   if (word.option.empty()) {

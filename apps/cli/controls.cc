@@ -29,7 +29,7 @@ struct Input {
   std::string actuator;
 };
 
-/// An actuator by its name, or by FIGURE/NAME where several figures have one of that name.
+/// An actuator by its name, or by FIGURE/NAME if several figures have one of that name.
 Input find(const World& world, const std::string& name, const std::string& where) {
   std::vector<Input> found;
   std::vector<std::string> known;

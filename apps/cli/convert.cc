@@ -1,4 +1,4 @@
-/// kansetsu convert IN OUT: reads a model, a recording or a clip and writes it in the format that OUT's name asks for.
+/// kansetsu convert IN OUT: reads a model, a recording or a clip and writes it in the format of OUT's extension.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 struct ConvertArguments {
   ModelSource model;
   std::string out;
-  std::string to;  ///< the format, where the ending of `out` does not tell it
+  std::string to;  ///< the format, if the extension of `out` does not determine it
   bool merge_fixed = false;
   ClipSource clip;
   std::string figure;
@@ -37,7 +37,7 @@ struct ConvertArguments {
   double least = 20;  ///< [N]
 };
 
-/// The format that a model is written in: as --to says, else by the ending.
+/// The output format of a model: --to, else the extension.
 io::FileFormat output_format(const ConvertArguments& options) {
   const std::string ending = fs::path(options.out).extension().string();
   const std::string name = !options.to.empty() ? options.to : options.out == "-" ? "urdf" : ending;
@@ -51,7 +51,7 @@ io::FileFormat output_format(const ConvertArguments& options) {
                             options.out));
 }
 
-/// Mesh names that are relative to the file they were read from, made relative to the file to be written.
+/// Mesh names relative to the input file, made relative to the output file.
 void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& to) {
   const auto folder_of = [](const fs::path& file) { return fs::weakly_canonical(fs::absolute(file)).parent_path(); };
   const fs::path old_folder = folder_of(from), new_folder = folder_of(to);
@@ -74,7 +74,7 @@ void print_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   fmt::print(stderr, "{}", coloured(to_string(diagnostics)));
 }
 
-/// What there is to say after writing the file.
+/// Messages after writing the file.
 Exit written(const std::vector<Diagnostic>& diagnostics, const std::string& file) {
   print_diagnostics(diagnostics);
   if (has_errors(diagnostics)) return kBadFile;
@@ -91,7 +91,7 @@ Exit convert_recording(const ConvertArguments& options) {
   return written(diagnostics, options.out);
 }
 
-/// What URDF has no shapes for is left out, and said so.
+/// Shapes that URDF does not have are omitted, with a warning.
 void drop_foreign_shapes(ModelDescription& model) {
   std::size_t dropped = 0;
   const auto foreign = [](const LinkShape& shape) {
@@ -105,7 +105,7 @@ void drop_foreign_shapes(ModelDescription& model) {
   if (dropped > 0) fmt::print(stderr, "kansetsu convert: {} shapes that URDF cannot express are omitted\n", dropped);
 }
 
-/// Other programs know no <capsule>.
+/// Other programs do not know <capsule>.
 void tell_capsules(const ModelDescription& model) {
   const auto capsule = [](const LinkShape& shape) { return std::holds_alternative<Capsule>(shape.shape); };
   std::ptrdiff_t count = 0;
@@ -117,14 +117,14 @@ void tell_capsules(const ModelDescription& model) {
     fmt::print(stderr, "kansetsu convert: {} shapes are <capsule>, which not every reader of URDF knows\n", count);
 }
 
-/// A figure of a scene as URDF would have it.
+/// A figure of a scene, as a model for URDF.
 void prepare(ModelDescription& model, const std::string& source) {
   if (!names_scene({.name = source}) && source.find('#') == std::string::npos) return;
   model = move_links_to_joints(std::move(model));
   drop_foreign_shapes(model);
 }
 
-/// Text to standard output, or a file that is replaced.
+/// Writes text to standard output, or replaces a file.
 template <class Value>
 Exit put(const ConvertArguments& options, const Value& value, Loaded<std::string> (*to_text)(const Value&),
          std::vector<Diagnostic> (*to_file)(const Value&, const fs::path&)) {

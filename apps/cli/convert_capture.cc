@@ -7,7 +7,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Of a figure that follows the clip: any format of recordings.
+/// A recording of a figure that follows the clip, in any format of recordings.
 Exit convert_to_recording(const ClipSource& source, const ModelSource& figure, const std::string& out) {
   const Capture capture = capture_or_fail(source);
   const Model model = model_or_fail(figure);

@@ -4,7 +4,7 @@
 
 namespace kansetsu::cli {
 
-/// A clip as BVH, as joint centres (CSV), or, where a figure is named, as a recording of the figure that follows it.
+/// Writes a clip as BVH, as joint centres (CSV) or, if a figure is named, as a recording of the figure that follows it.
 Exit convert_capture(const ClipSource& source, const ModelSource& figure, const std::string& out);
 
 }  // namespace kansetsu::cli

@@ -1,4 +1,4 @@
-/// kansetsu dynamics MODEL: forward dynamics of one state by a chosen method, beside the articulated-body algorithm.
+/// kansetsu dynamics MODEL: forward dynamics of one state by a chosen method, compared with the articulated-body algorithm.
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ struct DynamicsArguments {
 
 const char* word_of(ForwardMethod method) { return std::ranges::find(kMethods, method, &Method::method)->word; }
 
-/// Why a method cannot take a model; empty: it can.
+/// Why a method does not support a model; empty if it does.
 std::string refusal(ForwardMethod method, const Model& model) {
   if (method == ForwardMethod::kSegments) return SegmentDynamics::unsupported(model).value_or("");
   if (method == ForwardMethod::kAssembly || method == ForwardMethod::kSerialAssembly)
@@ -78,12 +78,12 @@ State gentle_state(const Model& model, std::mt19937_64& rng, Eigen::VectorXd& ta
   return state;
 }
 
-/// Least time of a call [µs], and what it found.
+/// Minimum time of a call [µs], and the result.
 struct Measured {
   ForwardMethod method = ForwardMethod::kAssembly;
   double time = kInfinity;
   int processes = 1;
-  bool speaks = true;  ///< of several processes one
+  bool speaks = true;  ///< whether this process prints
 };
 
 template <class Call>
@@ -98,7 +98,7 @@ double least_time(int repeat, Call&& call) {
   return least;
 }
 
-/// With loops, by assembly.
+/// Models with loops, by assembly.
 Measured held(const DynamicsArguments& options, ForwardMethod method, const Model& model,
               const std::vector<Closure>& closures, const State& state, const Eigen::VectorXd& tau, AbaResult& out) {
   AssemblyOptions how{.threads = options.threads, .reactions = false};

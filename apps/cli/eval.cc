@@ -1,4 +1,4 @@
-/// kansetsu eval MODEL: the batch calculator. A request comes in as JSON, its reply goes out as JSON.
+/// kansetsu eval MODEL: the batch calculator, with request and reply in JSON.
 
 #include "cli/arguments.h"
 #include "cli/eval_answer.h"

@@ -7,13 +7,13 @@
 
 namespace kansetsu::cli {
 
-/// Answers states one after the other; keeps the compiled model while the pose of a fixed base stays the same.
+/// Answers states one after the other; keeps the compiled model as long as the pose of a fixed base does not change.
 class Evaluator {
  public:
   Evaluator(const Model& model, ActuationDescription actuation, const Request& request)
       : model_(model), actuation_(std::move(actuation)), request_(request), bench_(model, actuation_, request.held) {}
 
-  /// The state's slot in the reply.
+  /// Writes the state's entry of the reply.
   std::string answer(const StateInput& input);
   bool failed() const { return failed_; }
 

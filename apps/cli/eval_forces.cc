@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Wrenches by link, and torques by joint: of a joint with several coordinates as many numbers.
+/// Wrenches by link and torques by joint, one number for each coordinate of the joint.
 void write_carried(const Model& model, const Reactions& r, JsonWriter& json) {
   json.key("wrench").begin_object();
   for (int i = 0; i < model.link_count(); ++i)

@@ -6,11 +6,11 @@
 #include "cli/eval_quantity.h"
 #include "kansetsu/motion/generation.h"
 
-/// Quantities of `kansetsu eval` about what acts inside a mechanism: joint reactions and gear torques, response operators, forward
+/// Quantities of `kansetsu eval` for forces inside a mechanism: joint reactions and gear torques, response operators, forward
 /// dynamics by assembly, and motions generated from tasks.
 namespace kansetsu::cli {
 
-/// "generation" of a request: what is held, and what is wanted of frames.
+/// "generation" of a request: held frames and tasks.
 struct GenerationRequest {
   struct Task {
     ik::FrameOn frame{};
@@ -31,7 +31,7 @@ void write_assembly(Bench& bench, const StateInput& input, const Quantity& quant
 void write_serial_assembly(Bench& bench, const StateInput& input, const Quantity& quantity, JsonWriter& json);
 void write_generation(Bench& bench, const StateInput& input, const Quantity& quantity, JsonWriter& json);
 
-/// Throws StateError with the joints that nothing resists.
+/// Throws StateError with the joints that move no inertia.
 void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& singular);
 
 }  // namespace kansetsu::cli

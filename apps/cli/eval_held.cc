@@ -33,7 +33,7 @@ ConstraintMask read_directions(const nlohmann::json& object, const char* key, Co
 
 namespace {
 
-constexpr double kUnitQuaternion = 1e-6;  // how far its length may be from 1
+constexpr double kUnitQuaternion = 1e-6;  // tolerance of its length
 
 std::vector<std::string> places(const Model& model) {
   std::vector<std::string> names;
@@ -42,7 +42,7 @@ std::vector<std::string> places(const Model& model) {
   return names;
 }
 
-/// Numbers under a key; none if it is not there or wrong.
+/// The numbers under a key; none if it is missing or malformed.
 std::optional<std::vector<double>> numbers_at(const nlohmann::json& object, const char* key, int count,
                                               const std::string& path, Problems& problems) {
   const auto found = object.find(key);

@@ -8,10 +8,10 @@ namespace kansetsu::cli {
 
 class Problems;
 
-/// "constraints" and "passive" of a request: what the model is held by, and which coordinates have no motor.
+/// "constraints" and "passive" of a request: the constraints of the model, and the coordinates without a motor.
 Held read_held(const nlohmann::json& request, const Model& model, Problems& problems);
 
-/// Directions named by words, an array under `key`: rx, ry, rz, x, y, z. `otherwise`: what it is where there is none.
+/// The directions in the array under `key`: rx, ry, rz, x, y, z. `otherwise`: the default if there is no such key.
 ConstraintMask read_directions(const nlohmann::json& object, const char* key, ConstraintMask otherwise,
                                const std::string& path, Problems& problems);
 

@@ -237,7 +237,7 @@ std::vector<std::string> known_links(const Model& model) {
   return names;
 }
 
-/// "I:J" as two links. Names may hold colons themselves: the first colon with a link on either side counts.
+/// "I:J" as two links. Names may contain colons: the first colon with a link on both sides separates them.
 bool parse_pair(const std::string& text, const Model& model, Quantity& quantity, Problems& problems) {
   std::size_t colon = text.find(':');
   const std::size_t first_colon = colon;

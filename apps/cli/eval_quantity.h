@@ -15,18 +15,18 @@ namespace kansetsu::cli {
 
 struct GenerationRequest;
 
-/// Why a quantity of a state cannot be computed.
+/// The reason why a quantity cannot be computed at a state.
 struct StateError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the request holds the model by, for the quantities whose names begin with "constrain".
+/// The constraints of the request, for quantities whose names begin with "constrain".
 struct Held {
   Constraints constraints;
   std::vector<int> passive;  ///< columns of v without a motor
 };
 
-/// A model with the memory to compute on it.
+/// A model with the memory for computations.
 struct Bench {
   Bench(const Model& m, const ActuationDescription& a, const Held& h)
       : model(m), work(m), external(m), response(m), actuation(m, a), held(h) {}
@@ -39,13 +39,13 @@ struct Bench {
   Held held;
 };
 
-/// Something that can be asked for, by the name it has in "compute".
+/// A quantity that a request can name in "compute".
 struct Quantity {
   using Write = void (*)(Bench& bench, const StateInput& input, const Quantity& quantity, JsonWriter& json);
 
   std::string name;
-  Write write;            ///< throws StateError if there is no answer
-  LinkId from{0}, to{0};  ///< links that the name mentions
+  Write write;            ///< throws StateError if there is no result
+  LinkId from{0}, to{0};  ///< links in the name
   std::shared_ptr<const GenerationRequest> generation{};
 };
 

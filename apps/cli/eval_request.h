@@ -10,7 +10,7 @@
 
 namespace kansetsu::cli {
 
-/// What `kansetsu eval` is asked.
+/// A request of `kansetsu eval`.
 struct Request {
   std::vector<Quantity> quantities;
   std::optional<Vec3<>> gravity;
@@ -18,7 +18,7 @@ struct Request {
   std::vector<StateInput> states;
 };
 
-/// Reads a request, every name and shape of it. Throws Failure with all that is wrong. @param name  of the file, for messages
+/// Reads a request and checks all names and shapes. Throws Failure with every problem. @param name  of the file, for messages
 Request read_request(const nlohmann::json& json, const Model& model, const std::string& name);
 
 }  // namespace kansetsu::cli

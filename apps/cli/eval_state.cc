@@ -21,14 +21,14 @@ bool agree(double given, double follows) {
   return std::abs(given - follows) <= kAgreement * std::max(1.0, std::abs(follows));
 }
 
-/// Only the first error of a state is kept.
+/// Keeps only the first error of a state.
 void fail(StateInput& input, std::string what) {
   if (input.error.empty()) input.error = std::move(what);
 }
 
 bool has_quaternion(JointType type) { return info(type).nq != info(type).nv; }
 
-/// Scales the four numbers to unit length if they are near it.
+/// Scales a quaternion of almost unit length to unit length.
 void normalise(double* quaternion, const std::string& path, StateInput& input) {
   Eigen::Map<Eigen::Vector4d> quat(quaternion);
   const double length = quat.norm();

@@ -14,7 +14,7 @@ namespace kansetsu::cli {
 
 class Problems;
 
-/// One state of a request, in the model's own order.
+/// One state of a request, in the order of the model.
 struct StateInput {
   explicit StateInput(const Model& model)
       : state(model), vdot(Eigen::VectorXd::Zero(model.nv())), tau(Eigen::VectorXd::Zero(model.nv())) {}
@@ -24,7 +24,7 @@ struct StateInput {
   std::vector<std::pair<LinkId, Force<>>> wrenches;
   std::map<std::string, double> control, activation;  ///< by actuator
   std::optional<Transform<>> base_pose;               ///< of a fixed base, if the state gives one
-  std::string error;                                  ///< why nothing can be computed from it; empty if something can
+  std::string error;                                  ///< why the state cannot be used; empty if it can
 };
 
 /// Reads the states of a request. Unknown names and wrong shapes are problems of the request as a whole; numbers that contradict

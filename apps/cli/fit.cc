@@ -1,4 +1,4 @@
-/// kansetsu fit MARKERS: the motion of a model from markers that cameras have seen, and the sizes of its segments.
+/// kansetsu fit MARKERS: the motion of a model from recorded markers, and the sizes of its segments.
 
 #include "cli/fit.h"
 
@@ -30,12 +30,12 @@ MarkerFigure marker_figure_or_fail(const std::string& name) {
   return {model_or_fail({.name = name}), std::nullopt, {}};
 }
 
-/// In world axes, without jumps, which are told.
+/// Markers in world axes, without jumps; jumps are reported.
 Markers markers_or_fail(const std::string& file, std::optional<UpAxis> up, Mat3<>& axes) {
   const Measurement measured = measurement_or_fail(file);
   axes = axes_with_up(up.value_or(guess_up(measured)));
   CleanMarkers clean = clean_markers(measured.markers, axes);
-  // One line for each marker, however often it jumps.
+  // One line for each marker, regardless of the number of jumps.
   for (auto jump = clean.jumps.begin(); jump != clean.jumps.end();) {
     const auto next = std::find_if(jump, clean.jumps.end(), [&](const auto& j) { return j.marker != jump->marker; });
     const auto more = next - jump - 1;
@@ -82,7 +82,7 @@ FittedMotion fitted_or_fail(const FitArguments& options) {
     if (!options.keep_size) {
       Mat3<> other{};
       const Markers still = options.still.empty() ? seen : markers_or_fail(options.still, options.up, other);
-      // Sizes come from what both trials know.
+      // Sizes are determined from the markers that both trials have.
       place_or_fail(out.figure, still, options.still.empty() ? options.markers : options.still);
       out.sizes = fit_figure(out.figure, still, options.mass.value_or(0));
       out.figure = out.sizes->figure;
@@ -114,7 +114,7 @@ struct FitCommand {
   std::vector<std::string> records;
 };
 
-/// Angles in degrees, as OpenSim's own tables have them.
+/// Angles in degrees, as in the tables of OpenSim.
 TimeTable in_degrees(const FittedMotion& fitted) {
   TimeTable out = fitted.motion.coordinates;
   out.degrees = true;

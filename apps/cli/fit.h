@@ -6,11 +6,11 @@
 #include "cli/command.h"
 #include "kansetsu/motion/marker_fit.h"
 
-/// Markers (.c3d, .trc) as the motion of a model, for commands that want one.
+/// The motion of a model from markers (.c3d, .trc), for commands that need one.
 namespace kansetsu::cli {
 
 struct FitArguments {
-  std::string markers, figure, still;  ///< `still`: a trial in which sizes are found; empty: the same
+  std::string markers, figure, still;  ///< `still`: the trial that determines the sizes; empty: the same trial
   std::optional<double> mass{};
   bool keep_size = false;
   std::optional<UpAxis> up{};

@@ -1,4 +1,4 @@
-/// kansetsu generate KIND: a motion from a few numbers, as a recording. A further kind is a row of kKinds and a function.
+/// kansetsu generate KIND: a parametric motion, as a recording. Each kind is a row of kKinds and a function.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Numbers that were given on the command line, by the names of their options.
+/// Numbers from the command line, by option.
 struct Numbers {
   std::map<std::string, double> given{};
   std::vector<double> target{};
@@ -33,7 +33,7 @@ struct Numbers {
   }
 };
 
-/// An option that some kinds take.
+/// An option of some kinds.
 constexpr double kWalkDistance = 5;  // [m]
 
 struct Parameter {

@@ -1,4 +1,4 @@
-/// kansetsu ik MODEL --target FRAME:pose …: configurations that bring frames where they shall be. JSON out.
+/// kansetsu ik MODEL --target FRAME:pose …: configurations in which frames reach their targets, as JSON.
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ void write_report(JsonWriter& json, const Model& model, const ik::Report& report
   json.array(report.active_limits, [&](int v) { return model.dof_names()[std::size_t(v)]; }).end_object();
 }
 
-/// The way from the start to the solution in one second, at rest at both ends.
+/// The motion from the start to the solution in one second, at rest at both ends.
 void write_motion(const std::string& file, const Model& model, const Eigen::VectorXd& start,
                   const Eigen::VectorXd& end) {
   io::Recording recording;

@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kLinks = 5, kMostSteps = 10000, kRuns = 3;
 constexpr double kStep = 0.001f;  // [m] of the tip, in single precision as in [Tmps]
-/// Of the pseudo-inverse, whose listing [Tmps] does not print: with so much of it both its columns come out; docs/theory/ik.md §6.
+/// Damping of the pseudo-inverse. [Tmps] does not state it; this value reproduces both columns of its table (docs/theory/ik.md §6).
 constexpr double kDamping = 5e-4;
 constexpr EulerOrder kYawPitchRoll =
     EulerOrder::kYXZ;  // [Tmps] multiplies rows: Rz(roll)·Rx(pitch)·Ry(yaw), transposed
 
 }  // namespace
 
-/// Microsoft's rand() from its first state on.
+/// Microsoft's rand() from its initial state.
 class Generator {
  public:
   int next() {
@@ -39,7 +39,7 @@ class Generator {
 
 namespace {
 
-/// Yaw, pitch and roll as [Tmps] keeps them: by way of a row matrix R = Rz·Rx·Ry of single precision, or not.
+/// Yaw, pitch and roll as stored by [Tmps]: through a row matrix R = Rz·Rx·Ry in single precision, or directly.
 Vec3<> kept_angles(const Vec3<>& angles, Kept kept) {
   const float yaw = float(angles.x), pitch = float(angles.y), roll = float(angles.z);
   if (kept == Kept::kAngles) return {yaw, pitch, roll};
@@ -67,7 +67,7 @@ Mat3<> in_single(const Mat3<>& R) {
 
 }  // namespace
 
-/// An arm on its way: one Gauss-Newton step of the general solver for each millimetre.
+/// The moving arm: one Gauss-Newton step of the general solver for each millimetre.
 class Arm {
  public:
   /// @param damping  see ExperimentRow
@@ -88,7 +88,7 @@ class Arm {
     if (model_.nq() != 4 * model_.joint_count()) throw Error("ik-lines needs an arm with ball joints only");
   }
 
-  /// Random angles, three to a joint, the last argument drawn first (erratum A16); the goal is the opposite of the tip.
+  /// Random angles, three for each joint, the last argument drawn first (erratum A16); the goal is opposite to the tip.
   double draw(Generator& random) {
     for (int i = 0; i < model_.joint_count(); ++i) {
       double a[3];  // roll, pitch, yaw
@@ -163,7 +163,7 @@ double time_per_step(const ExperimentRow& row) {
   return best;
 }
 
-/// Trials [first, last) of the sequence that one generator draws.
+/// Trials [first, last) of the sequence of one generator.
 void run_trials(ExperimentRow& row, int count, int threads) {
   row.trials.resize(std::size_t(kRuns * count));
   std::atomic<int> next = 0;

@@ -16,7 +16,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// The middle of the limits where there are two.
+/// The middle of the limits, for coordinates with two.
 Eigen::VectorXd middle(const Model& model) {
   Eigen::VectorXd q = neutral(model);
   for (int i = 0; i < model.nq(); ++i) {
@@ -32,7 +32,7 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
-/// The orientation, tipped up to a pitch of 90°: first and last axis of ZYX angles are parallel.
+/// The orientation with a pitch of 90°, where the first and last axis of ZYX angles are parallel.
 Mat3<> locked(const Mat3<>& R) {
   Vec3<> angles = to_euler(EulerOrder::kZYX, R);
   angles.y = std::copysign(std::numbers::pi / 2, angles.y);

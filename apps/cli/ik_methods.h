@@ -5,8 +5,8 @@
 
 #include "kansetsu/ik/method.h"
 
-/// The three methods of inverse kinematics side by side on one frame of a model: whole poses from one start, and turns whose
-/// target is at gimbal lock.
+/// The three methods of inverse kinematics compared on one frame of a model: poses from one start, and rotations whose target
+/// is at gimbal lock.
 namespace kansetsu::cli {
 
 struct MethodRow {
@@ -15,7 +15,7 @@ struct MethodRow {
   int targets = 0, solved = 0;
   double steps = 0, us = 0;  ///< medians over all targets [µs]
   int at_lock = 0, solved_at_lock = 0;
-  double median_left = 0, most_left = 0;  ///< angle to the target at gimbal lock [rad]
+  double median_left = 0, most_left = 0;  ///< remaining angle to a target at gimbal lock [rad]
 };
 
 /// Targets are poses of random configurations; starts are in the middle of the limits. @param seed  of the configurations

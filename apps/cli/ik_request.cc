@@ -27,7 +27,7 @@ std::vector<std::string> frame_names(const Model& model) {
   return names;
 }
 
-/// Reads the entries of one JSON object; what is wrong goes to the problems, and a default comes back.
+/// Reads the entries of one JSON object. An invalid entry is reported, and its default is returned.
 class Entries {
  public:
   Entries(const Json& object, std::string path, const Model& model, Problems& problems)
@@ -123,7 +123,7 @@ ik::AnyTask read_posture(const Entries& e, const std::string& path, const Model&
   return ik::PostureTask{input.state.q, {}};
 }
 
-/// A posture of the joints that are named, and of no others.
+/// A posture of the named joints only.
 ik::AnyTask read_joints(const Entries& e, const std::string& path, const Model& model, Problems& problems) {
   auto task = std::get<ik::PostureTask>(read_posture(e, path, model, problems));
   task.weight = Eigen::VectorXd::Zero(model.nv());

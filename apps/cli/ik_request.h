@@ -12,7 +12,7 @@ namespace kansetsu::cli {
 /// tangent, log-quaternion, euler.
 std::vector<std::string> method_names();
 
-/// What `kansetsu ik` is asked for, from a file or from flags.
+/// A request of `kansetsu ik`, from a file or from options.
 struct IkRequest {
   explicit IkRequest(const Model& model);
 
@@ -22,7 +22,7 @@ struct IkRequest {
 };
 
 /// {"start": {"q": …, "base": …}, "tasks": [{"type": …, …}], "clearances": […], "options": {…}}; docs/guide/ik.md lists all
-/// entries. Throws Failure with everything that is wrong.
+/// entries. Throws Failure with every problem.
 IkRequest read_ik_request(const nlohmann::json& request, const Model& model, const std::string& name);
 
 /// FRAME:x,y,z or FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw. Throws Failure.

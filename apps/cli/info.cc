@@ -1,4 +1,4 @@
-/// kansetsu info MODEL: what a model, scene or clip consists of, for people or as JSON.
+/// kansetsu info MODEL: the contents of a model, scene, clip or recording, as text or as JSON.
 
 #include "cli/info.h"
 #include "cli/arguments.h"

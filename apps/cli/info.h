@@ -14,7 +14,7 @@ std::string info_json(const Model& model);
 std::string scene_text(const SceneDescription& scene);
 std::string scene_json(const SceneDescription& scene);
 
-/// The tree of links, one line each, in the manner of `tree`.
+/// The tree of links, a line for each, like the program `tree`.
 std::vector<std::string> draw_tree(const Model& model);
 
 /// A coordinate of a joint by name, e.g. "knee" or "hip.wx".

@@ -21,7 +21,7 @@ void write_link(JsonWriter& json, const Model& model, LinkId id) {
   json.entry("visuals", int(link.visuals.size())).entry("collisions", int(link.collisions.size())).end_object();
 }
 
-/// The coordinate as a function of the model's own: {"terms": {dof: ratio}, "offset": x}.
+/// A dependent coordinate as a function of the independent ones: {"terms": {dof: ratio}, "offset": x}.
 void write_row(JsonWriter& json, const Model& model, const Model::Row& row) {
   json.begin_object().key("terms").begin_object();
   for (const auto& [column, ratio] : row.terms) json.entry(model.dof_names()[std::size_t(column)], ratio);

@@ -14,7 +14,7 @@ std::string mass_text(const LinkDescription& link) {
   return link.inertial ? fmt::format("{:.6g} kg", link.inertial->mass) : "massless";
 }
 
-/// Sets of columns of v that gears tie together.
+/// Sets of columns of v that are coupled by gears.
 class Union {
  public:
   explicit Union(int size) : parent_(std::size_t(size)) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -35,7 +35,7 @@ std::vector<std::string> draw_tree(const Model& model) {
   std::vector<int> last_child(n, -1);  // links are numbered depth first, so that a later child is a greater number
   for (int i = 1; i < int(n); ++i) last_child[std::size_t(model.parent(LinkId(i))->value())] = i;
 
-  std::vector<std::string> lines, margin(n);  // what stands before the children of a link
+  std::vector<std::string> lines, margin(n);  // the prefix of the children of a link
   for (int i = 0; i < int(n); ++i) {
     const LinkDescription& link = model.link(LinkId(i));
     if (i == 0) {

@@ -19,7 +19,7 @@ std::string_view name_of(Integrator integrator) {
   return {};
 }
 
-/// Validated scenes hold models that can be built.
+/// The models of a validated scene can be built.
 Model build(const FigureDescription& figure) { return value_or_throw(Model::build(figure.model)); }
 
 struct Count {

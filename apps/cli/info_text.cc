@@ -20,7 +20,7 @@ std::string range(double lower, double upper) {
 
 std::string pose(const Pose& p) { return p == Pose{} ? "" : fmt::format(" at {}, rpy {}", vector(p.p), vector(p.rpy)); }
 
-/// "−2·knee + 0.5" for a coordinate that a gear determines, "" for others.
+/// "−2·knee + 0.5" for a coordinate determined by a gear, "" for others.
 std::string gear(const Model& model, const JointDescription& joint, int index) {
   const auto& couplings = model.description().couplings;
   const auto found = std::find_if(couplings.begin(), couplings.end(),
@@ -45,7 +45,7 @@ std::string axes(const JointDescription& joint) {
   return text.empty() ? "–" : text;
 }
 
-/// What kind of data there is besides limits: "rotor 0.1, damping 2".
+/// Data other than limits: "rotor 0.1, damping 2".
 std::string extras(const DofDescription& d) {
   std::vector<std::string> parts;
   const auto add = [&](const char* name, double x) {

@@ -16,9 +16,9 @@
 namespace kansetsu::cli {
 namespace {
 
-constexpr int kMoment = 2000;  ///< [ms] for somebody to begin writing to a pipe
+constexpr int kMoment = 2000;  ///< [ms] until something must have been written to a pipe
 
-/// Opens without waiting for the other end of a pipe: nobody may ever come. Null with the reason in errno.
+/// Opens without waiting for the other end of a pipe, which may never be opened. Null with the reason in errno.
 std::FILE* open_input(const std::string& file) {
   const int handle = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (handle < 0) return nullptr;

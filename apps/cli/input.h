@@ -5,9 +5,9 @@
 
 namespace kansetsu::cli {
 
-inline constexpr std::size_t kMaxInput = std::size_t{256} << 20;  // bytes; what is parsed takes several times as much
+inline constexpr std::size_t kMaxInput = std::size_t{256} << 20;  // bytes; the document takes several times the memory
 
-/// The whole of a file, of standard input if its name is "-". Throws Failure if that cannot be had.
+/// The contents of a file, or of standard input if its name is "-". Throws Failure if it cannot be read.
 std::string read_input(const std::string& file);
 
 }  // namespace kansetsu::cli

@@ -29,7 +29,7 @@ void handle_signals(void (*handler)(int)) {
     struct sigaction action{}, old{};
     action.sa_handler = handler;
     ::sigaction(number, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);  // as nohup has it
+    if (old.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);  // nohup ignores it
   }
 }
 

@@ -6,11 +6,11 @@
 
 namespace kansetsu::cli {
 
-/// From here on Ctrl-C, SIGTERM and a closed terminal end the program without leaving temporary files behind.
+/// From now on, Ctrl-C, SIGTERM and a closed terminal end the program without leaving temporary files behind.
 void end_cleanly_by_signals();
 
-/// While it lives, the first Ctrl-C or SIGTERM is noted and does not end the program: what is being recorded can be completed. The
-/// second one ends it.
+/// While it lives, the first Ctrl-C or SIGTERM is only noted, so that recordings can be completed. The second one ends the
+/// program.
 class Interrupt {
  public:
   Interrupt();
@@ -18,11 +18,11 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  /// The signal that came, 0 if none did.
+  /// The signal that was caught, 0 if none.
   static int caught();
 };
 
-/// Says until when the command came; the exit code, as shells have it: 128 and the signal.
+/// Reports the time that the command reached. Returns the exit code by the convention of shells: 128 plus the signal.
 Exit interrupted(std::string_view command, double seconds, int signal);
 
 }  // namespace kansetsu::cli

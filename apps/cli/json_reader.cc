@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::size_t kDeepest = 100;
 
-/// Characters for the parser, counted as they are read.
+/// The input of the parser, with a count of the characters read.
 struct CountedCharacter {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -35,7 +35,7 @@ struct CountedCharacter {
   friend bool operator==(const CountedCharacter& a, const CountedCharacter& b) { return a.at == b.at; }
 };
 
-/// The parser's words without its name and position.
+/// The parser's message without its name and position.
 std::string description(std::string_view token, std::string_view what) {
   const auto cut_through = [&](std::string_view mark) {
     if (const std::size_t found = what.find(mark); found != std::string_view::npos)
@@ -50,7 +50,7 @@ std::string description(std::string_view token, std::string_view what) {
   return text;
 }
 
-/// Builds the value from the parser's events and keeps the first thing that is wrong.
+/// Builds the value from the parser's events and keeps the first error.
 class Builder : public nlohmann::json_sax<json> {
  public:
   json result;
@@ -102,7 +102,7 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  std::vector<json*> open_;  ///< objects and arrays that the parser is in; they do not move while they are open
+  std::vector<json*> open_;  ///< the enclosing objects and arrays; their addresses are stable while they are open
   json* slot_ = nullptr;     ///< of the last key
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The value for a message, cut where it is long.
+/// The value for a message, shortened if it is long.
 std::string shown(const json& value) {
   constexpr std::size_t kLongest = 40;
   std::string text = value.is_object()                      ? "an object"

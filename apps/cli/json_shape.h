@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-/// Checks of what a JSON value looks like, with all that is wrong reported together.
+/// Checks of the form of JSON values; all problems are reported together.
 namespace kansetsu::cli {
 
 class Problems {
@@ -18,7 +18,7 @@ class Problems {
   void unknown(const std::string& path, std::string_view kind, std::string_view name,
                const std::vector<std::string>& known);
   bool too_many() const { return text_.size() > kMostText; }
-  /// Throws Failure with all of them; its exit code is that of the first.
+  /// Throws Failure with all problems; the exit code is that of the first.
   void fail_if_any() const;
 
  private:
@@ -31,11 +31,11 @@ class Problems {
 
 /// Whether the value is an object; reported if not.
 bool is_object(const nlohmann::json& value, const std::string& path, Problems& problems);
-/// The same, and entries with other names than the known ones are reported, too.
+/// The same; entries with unknown names are reported, too.
 bool is_object_of(const nlohmann::json& value, const std::string& path, const std::vector<std::string>& known,
                   Problems& problems);
 
-/// As many numbers as asked for; a single one may stand without brackets.
+/// `count` numbers; a single one may be written without brackets.
 std::optional<std::vector<double>> numbers(const nlohmann::json& value, int count, const std::string& path,
                                            Problems& problems);
 

@@ -30,7 +30,7 @@ JsonWriter& JsonWriter::value(double x) {
     finite_ = false;
     text_ += "null";
   } else if (x == 0) {
-    text_ += std::signbit(x) ? "-0.0" : "0";  // a plain -0 is read as an integer, which has no such thing
+    text_ += std::signbit(x) ? "-0.0" : "0";  // a plain -0 would be read as an integer, without its sign
   } else {
     char digits[32];
     text_.append(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);

@@ -26,7 +26,7 @@ class JsonWriter {
   JsonWriter& value(bool x);
   JsonWriter& value(const Vec3<>& x);
   JsonWriter& value(const Eigen::Ref<const Eigen::VectorXd>& x);
-  /// @param of  what is written of each
+  /// @param of  makes the value that is written from an element
   template <class Range, class Of = std::identity>
   JsonWriter& array(const Range& range, const Of& of = {}) {
     begin_array();
@@ -40,9 +40,9 @@ class JsonWriter {
   JsonWriter& entry(std::string_view name, const T& x) {
     return key(name).value(x);
   }
-  /// A value that is JSON already.
+  /// A value that is already JSON.
   JsonWriter& raw(std::string_view json);
-  /// What comes next stands on a line of its own.
+  /// Starts a new line.
   JsonWriter& line();
 
   bool finite() const { return finite_; }
@@ -58,7 +58,7 @@ class JsonWriter {
   std::string text_;
   bool finite_ = true;
   bool line_ = false;
-  bool first_ = true;  ///< nothing stands before the next value that a comma must follow
+  bool first_ = true;  ///< the next value needs no comma before it
 };
 
 }  // namespace kansetsu::cli

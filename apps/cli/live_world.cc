@@ -15,8 +15,8 @@ namespace kansetsu::cli {
 namespace {
 
 constexpr double kLargestStrength = 3;
-constexpr double kPullFrequency = 9;    // [rad/s] at which the whole figure would swing on the mouse
-constexpr double kStrongestPull = 30;   // [m/s²]: three times the figure's weight
+constexpr double kPullFrequency = 9;    // [rad/s] natural frequency of the whole figure on the spring
+constexpr double kStrongestPull = 30;   // [m/s²] times the figure's mass: three times its weight
 constexpr double kLightest = 1e-3;      // [kg]
 constexpr double kBudget = 0.05;        // [s] of wall time per frame
 constexpr double kPastStep = 0.1;       // [s] between moments that are remembered
@@ -24,14 +24,13 @@ constexpr std::size_t kMostPast = 600;  // moments: a minute
 
 constexpr std::size_t kMostControls = 200;
 
-/// What the slider of a joint's target is called.
+/// The name of the slider of a joint's target.
 std::string target_name(const ControllerDescription& controller, const JointControl& joint) {
   const std::string dof = joint.dof.index == 0 ? "" : fmt::format("[{}]", joint.dof.index);
   return fmt::format("{}/{}{}", controller.name, joint.dof.joint, dof);
 }
 
-/// A slider's range for a coordinate: its limits, or half a turn or a metre either way. With one limit, which may be anywhere, as
-/// far from that at least.
+/// The range of a coordinate's slider: its limits, or ± half a turn or a metre. With only one limit, at least that far from it.
 Interval range_of(const Model& model, const DofRef& dof) {
   const JointId id = model.joint_id(dof.joint);
   const double reach = model.joint(id).type == JointType::kPrismatic ? 1 : std::numbers::pi;
@@ -44,13 +43,13 @@ const char* unit_of(const Model& model, const DofRef& dof) {
   return model.joint(model.joint_id(dof.joint)).type == JointType::kPrismatic ? "m" : "rad";
 }
 
-/// A control that is a position, as that of a servo on a joint.
+/// Whether a control is a position, as that of a servo on a joint.
 bool is_position(const ActuatorDescription& a) {
   return a.transmission == Transmission::kJoint && !a.dof.joint.empty() && a.bias == BiasLaw::kAffine &&
          a.bias_numbers[1] != 0 && a.bias_numbers[1] == -a.gain_numbers[0];
 }
 
-/// The slider of an actuator's control: its range; of a servo without one, that of its joint; else from −1 to 1.
+/// The slider of an actuator's control: the control range; for a servo without one, the range of its joint; else −1 to 1.
 serve::LiveControl slider_of(const ActuatorDescription& a, const Model& model, double value) {
   Interval range = a.control_range;
   if (!std::isfinite(range.lower) || !std::isfinite(range.upper))
@@ -71,7 +70,7 @@ LiveWorld::LiveWorld(SceneDescription scene, int threads)
   find_inputs();
 }
 
-/// Actuators by name; by FIGURE/NAME where the name is taken.
+/// Actuators by name, or by FIGURE/NAME if the name is not unique.
 void LiveWorld::find_inputs() {
   std::set<std::string> taken;
   for (const serve::LiveControl& control : controls()) taken.insert(control.name);
@@ -135,7 +134,7 @@ io::RecordedFrame LiveWorld::advance(double seconds) {
   for (; due_ >= world_.time_step() && world_.status() == WorldStatus::kRunning; due_ -= world_.time_step()) {
     if (drag_) pull();
     world_.step();
-    if (Clock::now() > end) due_ = 0;  // and so ends
+    if (Clock::now() > end) due_ = 0;  // cannot keep up
   }
   if (world_.status() != WorldStatus::kRunning) due_ = 0;
   io::RecordedFrame frame = frame_of(world_, numbers_, told_);
@@ -147,7 +146,7 @@ io::RecordedFrame LiveWorld::advance(double seconds) {
   return frame;
 }
 
-/// A spring and a damper from the point to the mouse, for the next step.
+/// A spring and a damper between the point and the mouse, for the next step.
 void LiveWorld::pull() {
   const Transform<> X = world_.pose(drag_->body);
   const Motion<> V = world_.velocity(drag_->body);
@@ -158,7 +157,7 @@ void LiveWorld::pull() {
   world_.apply_wrench(drag_->body, {{}, f}, at);
 }
 
-/// Of the link, or of the whole figure.
+/// The mass of the link, or of the whole figure.
 double LiveWorld::mass_of(FigureId figure, std::optional<LinkId> link) const {
   const Model& model = world_.model(figure);
   double sum = 0;
@@ -171,8 +170,8 @@ double LiveWorld::mass_of(FigureId figure, std::optional<LinkId> link) const {
 
 void LiveWorld::drag(const io::BodyRef& to, const Vec3<>& point, const Vec3<>& target) {
   const BodyRef body = body_of(to);
-  // Soft enough that a step of the light end of a limb does not overshoot: k·h² and c·h stay well below the mass there,
-  // which for a rod pulled at its end is a quarter of its own.
+  // Soft enough not to overshoot at the light end of a limb: k·h² and c·h stay well below the effective mass there, which is a
+  // quarter of its mass for a rod pulled at its end.
   const double whole = std::max(mass_of(body.figure), kLightest), h = world_.time_step();
   const double own = std::max(mass_of(body.figure, body.link), 0.01 * whole) / 4;
   drag_ = Drag{.body = body, .point = point, .target = target, .strongest = kStrongestPull * whole};
@@ -240,7 +239,7 @@ void LiveWorld::set_control(const std::string& name, double value) {
   }
 }
 
-/// The scene's controller as the sliders have it.
+/// The scene's controller with the values of the sliders.
 void LiveWorld::set_controller(const ControllerDescription& original) {
   ControllerDescription changed = original;
   const auto set = strength_.find(original.name);

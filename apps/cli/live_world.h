@@ -12,15 +12,15 @@
 
 namespace kansetsu::cli {
 
-/// A world that viewers watch and touch while it runs.
+/// A running world that viewers can watch and change.
 class LiveWorld final : public serve::LiveSource {
  public:
   LiveWorld(SceneDescription scene, int threads);
 
   const io::RecordingHeader& header() const override { return header_; }
-  /// A world too slow for real time falls behind; it does not keep viewers waiting.
+  /// A world slower than real time falls behind instead of keeping viewers waiting.
   io::RecordedFrame advance(double seconds) override;
-  void reset() override;              ///< gravity and controls stay as they were set
+  void reset() override;              ///< gravity and controls keep their values
   void rewind(double time) override;  ///< within the last minute, in steps of a tenth of a second
   std::string failure() const override;
 
@@ -31,8 +31,8 @@ class LiveWorld final : public serve::LiveSource {
 
   Vec3<> gravity() const override { return world_.gravity(); }
   void set_gravity(const Vec3<>& gravity) override { world_.set_gravity(gravity); }
-  /// The strength of each controller: a factor of the scene's torques and gains, 0 is off. Prescribed motions are on or off. Then
-  /// the targets of position controllers, joint by joint, and the controls of actuators.
+  /// The strength of each controller: a factor of the torques and gains of the scene, 0 for off. Prescribed motions are on or
+  /// off. Then the targets of position controllers by joint, and the controls of actuators.
   std::vector<serve::LiveControl> controls() const override;
   void set_control(const std::string& name, double value) override;
 
@@ -73,7 +73,7 @@ class LiveWorld final : public serve::LiveSource {
   struct Input {
     FigureId figure;
     std::string actuator;
-    serve::LiveControl control;  ///< as the slider has it
+    serve::LiveControl control;  ///< with the slider's value
     bool set = false;            ///< by a viewer
   };
   std::vector<Input> inputs_;

@@ -18,7 +18,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Also where the system cannot tell: opening it then says why.
+/// Also true if the system cannot tell: opening the file then gives the reason.
 bool is_file(const std::string& name) {
   std::error_code ignored;
   const auto status = std::filesystem::status(name, ignored);
@@ -31,7 +31,7 @@ Model edited(Model model, const ModelSource& source) {
   return model;
 }
 
-/// A file that is not there was perhaps meant to be a figure.
+/// The message for a missing file, which may be a misspelt figure.
 void add_figures(std::vector<Diagnostic>& diagnostics, const ModelSource& source) {
   std::error_code ignored;
   if (diagnostics.size() != 1 || !source.text.empty() || std::filesystem::exists(source.name, ignored)) return;
@@ -39,7 +39,7 @@ void add_figures(std::vector<Diagnostic>& diagnostics, const ModelSource& source
                                     fmt::join(figure_names(), ", "));
 }
 
-/// A model that needs no file, if the source names one.
+/// A built-in figure, if the source names one.
 std::optional<Model> figure(const ModelSource& source) {
   if (!source.text.empty() || is_file(source.name)) return std::nullopt;
   std::optional<Model> found = find_figure(source.name);
@@ -54,7 +54,7 @@ io::UrdfOptions options_of(const ModelSource& source) {
           .allowed_paths = allowed_paths()};
 }
 
-/// FILE#FIGURE names one of several figures of a scene.
+/// Splits FILE#FIGURE, which selects one of several figures of a scene.
 struct SceneName {
   std::string file, figure;
 };
@@ -72,7 +72,7 @@ bool is_scene(const ModelSource& source) {
 
 bool is_osim(const ModelSource& source) { return source.text.empty() && io::names_osim(source.name); }
 
-/// Of a file or a text.
+/// From a file or a text.
 Loaded<ModelDescription> read_urdf(const ModelSource& source) {
   Loaded<ModelDescription> read = source.text.empty() ? io::read_urdf(source.name, options_of(source))
                                                       : io::parse_urdf(source.text, source.name, options_of(source));
@@ -80,7 +80,7 @@ Loaded<ModelDescription> read_urdf(const ModelSource& source) {
   return read;
 }
 
-/// Of a file, or of the text that the file would hold.
+/// From a file, or from the text of a file.
 Loaded<SceneDescription> read_scene(const ModelSource& source, const std::string& file) {
   if (source.text.empty()) return io::read_scene(file, references());
   switch (io::find_format_of(source.text)) {
@@ -93,7 +93,7 @@ Loaded<SceneDescription> read_scene(const ModelSource& source, const std::string
   }
 }
 
-/// The one figure of a scene that is asked for, with what was said about the scene.
+/// The selected figure of a scene, with the diagnostics of the scene.
 Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
   const SceneName name = source.text.empty() ? split(source.name) : SceneName{source.name, {}};
   Loaded<SceneDescription> scene = read_scene(source, name.file);
@@ -109,7 +109,7 @@ Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
                                        known.size(), name.file, fmt::join(known, ", ")));
 }
 
-/// The value; warnings are counted.
+/// The value; prints the number of warnings.
 template <class T>
 T counted_or_fail(Loaded<T>&& loaded, const std::string& name) {
   if (!loaded) throw bad_file(loaded.diagnostics);

@@ -30,19 +30,20 @@ double lowest_point(const Model& model, const Eigen::VectorXd& q) {
   return std::isfinite(lowest) ? lowest : 0;
 }
 
-/// The first of warnings that nobody has told yet, and how many there are.
+/// Prints the first warning and the number of the others.
 void tell_first(const std::vector<Diagnostic>& warnings) {
   if (!warnings.empty()) fmt::print(stderr, "{}", to_string(warnings.front()));
   if (warnings.size() > 1) fmt::print(stderr, "  and {} more like it\n", warnings.size() - 1);
 }
 
-/// A model alone: on a floor, with its own posture.
+/// A model alone, in its neutral posture; on a floor if its base is free.
 StagedScene stage(const ModelSource& source) {
   Loaded<ModelDescription> model = load_description(source);
   if (!model) return {.scene = {std::nullopt, std::move(model.diagnostics)}};
   SceneDescription scene;
   scene.name = source.name;
-  if (source.text.empty() && std::filesystem::exists(source.name)) scene.file = source.name;  // others have none
+  if (source.text.empty() && std::filesystem::exists(source.name))
+    scene.file = source.name;  // built-in figures have none
   FigureDescription figure;
   figure.model = *std::move(model.value);
   figure.name = figure.model.name.empty() ? "figure" : figure.model.name;
@@ -94,13 +95,18 @@ bool add_missing_floor(SceneDescription& scene) {
   return true;
 }
 
-World world_or_fail(const SceneDescription& scene, int threads) {
+BuiltWorld build_or_fail(const SceneDescription& scene, int threads) {
   Loaded<World> world = World::build(scene, threads);
   if (!world) throw bad_file(world.diagnostics);
-  // Those of the scene itself have been told when it was read.
+  const bool corrects = std::ranges::any_of(world.diagnostics, [](const Diagnostic& d) {
+    return d.code == "WORLD004" || d.code == "SCENE126";  // overlapping shapes, exceeded limits
+  });
+  // Warnings of the scene itself were printed when it was read.
   std::erase_if(world.diagnostics, [](const Diagnostic& d) { return !d.code.starts_with("WORLD"); });
   tell_first(world.diagnostics);
-  return *std::move(world.value);
+  return {*std::move(world.value), corrects};
 }
+
+World world_or_fail(const SceneDescription& scene, int threads) { return build_or_fail(scene, threads).world; }
 
 }  // namespace kansetsu::cli

@@ -72,11 +72,11 @@ Exit dispatch(std::vector<std::string> arguments) {
   return run(find_command(name), arguments);
 }
 
-/// A file must never be opened in the place of a standard stream that the caller has closed.
+/// If the caller has closed a standard stream, no file may be opened with its number.
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
-    // Lowest free number first: it becomes `stream`. Reading or writing the wrong way round fails, as on a closed one.
+    // The lowest free number is `stream`. It is opened for the opposite direction, so that it fails like a closed one.
     [[maybe_unused]] const int opened = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
@@ -89,7 +89,7 @@ Exit guarded(std::vector<std::string> arguments) {
   try {
     return dispatch(std::move(arguments));
   } catch (const Output::BrokenPipe&) {
-    return kOk;  // whoever read our output has had enough
+    return kOk;  // the reader of our output has closed it
   } catch (const Failure& failure) {
     say(failure.what());
     return failure.exit;
@@ -107,14 +107,14 @@ Exit guarded(std::vector<std::string> arguments) {
 
 constexpr std::string_view kNoMemory = "kansetsu: out of memory\n";
 
-/// What takes no memory itself.
+/// Prints without allocating.
 Exit give_up() {
   [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, kNoMemory.data(), kNoMemory.size());
   return kNumerical;
 }
 
-/// Where memory runs out in a function that may not throw, such as a destructor of the JSON library, nothing can be unwound. What has been
-/// recorded stays as after a kill.
+/// If memory runs out in a function that may not throw, such as a destructor of the JSON library, nothing can be unwound. Recordings
+/// are as after a kill.
 [[noreturn]] void end_at_once() {
   try {
     if (const std::exception_ptr reason = std::current_exception()) std::rethrow_exception(reason);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kAxisNames[] = {"x", "y", "z"};
 
-/// Of a marker: how many frames it was not seen in.
+/// The number of frames in which a marker was not seen.
 int gaps_of(const Markers& m, int marker) {
   int gaps = 0;
   for (int k = 0; k < m.frames(); ++k) gaps += !Markers::seen(m.point(k, marker));

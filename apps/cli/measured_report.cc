@@ -12,9 +12,9 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Share of a coordinate's largest moment that muscles leave, above which a reader is warned.
+/// Reserve moment as a share of a coordinate's largest moment, above which there is a warning.
 constexpr double kLargeReserve = 0.05;
-/// A moment below this share of weight times one metre is none: 7 N·m for a grown-up.
+/// Moments below this share of weight times one metre are ignored: 7 N·m for an adult.
 constexpr double kLeastMoment = 0.01;
 
 /// "knee_angle_r_moment", "pelvis_tx_force"
@@ -43,7 +43,7 @@ double rms(const std::vector<Force<>>& residual, bool force) {
   return std::sqrt(sum / double(std::max<std::size_t>(residual.size(), 1)));
 }
 
-/// Largest value of a row over the frames that are told of.
+/// Largest value of a row over the reported frames.
 double most_of(const MeasuredResult& r, const Eigen::MatrixXd& values, long row) {
   double out = 0;
   for (const long k : frames_of(r)) out = std::max(out, std::abs(values(row, k)));
@@ -110,7 +110,7 @@ PageRows reserve_rows(const MeasuredResult& r) {
   return rows;
 }
 
-/// Names that differ by their ending _r or _l alone belong together.
+/// Names that differ only in the suffix _r or _l are one chart.
 std::vector<std::pair<std::string, std::vector<std::size_t>>> by_side(const std::vector<std::string>& names) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> out;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -2,7 +2,7 @@
 
 #include "kansetsu/motion/muscle_forces.h"
 
-/// Reports of a motion under measured forces: moments, residuals, muscles, loads of joints.
+/// Reports of a motion under measured forces: moments, residuals, muscles, joint loads.
 namespace kansetsu::cli {
 
 struct MeasuredResult {
@@ -15,13 +15,13 @@ struct MeasuredResult {
   double from = -kInfinity, to = kInfinity;  ///< [s] the frames that are reported
 };
 
-/// Moments of all coordinates; with muscles their activations and forces, reserves and loads of joints.
+/// Moments of all coordinates; with muscles also activations, muscle forces, reserves and joint loads.
 TimeTable measured_table(const MeasuredResult& result);
 std::string measured_text(const MeasuredResult& result);
 std::string measured_json(const MeasuredResult& result);
 /// @param cutoff  of the motion's filter [Hz]
 std::string measured_page(const MeasuredResult& result, const std::string& source, double cutoff);
-/// What a reader of muscles must know.
+/// Remarks that a reader of the muscle results needs.
 std::vector<std::string> muscle_remarks(const MeasuredResult& result);
 
 }  // namespace kansetsu::cli

@@ -13,7 +13,7 @@ namespace kansetsu::cli {
 Output::Output(const std::filesystem::path& file) {
   if (file == "-") return;
   file_.emplace(file, io::Writing::kBeside);
-  file_->start();  // what is written need not stay in memory
+  file_->start();  // written data is not kept in memory
   if (!file_->ok()) fail();
 }
 

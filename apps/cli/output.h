@@ -8,19 +8,19 @@
 
 namespace kansetsu::cli {
 
-/// Where data goes: standard output, or a file that appears whole or not at all (io::OutputFile). Throws Failure if it cannot be
-/// written, and BrokenPipe if standard output was closed.
+/// The destination of data: standard output, or a file that appears complete or not at all (io::OutputFile). Throws Failure if
+/// it cannot be written, and BrokenPipe if standard output was closed.
 class Output {
  public:
   struct BrokenPipe {};
 
   Output() = default;  ///< standard output
-  /// "-" is standard output, too. Without commit(), a file stays as it was.
+  /// "-" is also standard output. Without commit(), an existing file is not changed.
   explicit Output(const std::filesystem::path& file);
 
   void write(std::string_view text);
   void commit();  ///< after the last write()
-  /// The file that commit() puts in its place: another program may write it instead. Empty where there is none.
+  /// The temporary file that commit() renames; another program may write it instead. Empty for standard output.
   std::filesystem::path part() const { return file_ ? file_->part() : std::filesystem::path(); }
 
  private:
@@ -29,10 +29,10 @@ class Output {
   std::optional<io::OutputFile> file_{};  ///< none: standard output
 };
 
-/// A whole file at once.
+/// Writes a complete file.
 void write_whole(const std::filesystem::path& file, std::string_view text);
 
-/// All of standard output at once.
+/// Writes to standard output.
 void print(std::string_view text);
 
 }  // namespace kansetsu::cli

@@ -2,14 +2,14 @@
 
 #include "cli/chart.h"
 
-/// Pages (.html) that stand by themselves: tables and charts, in light and dark alike.
+/// Self-contained pages (.html) of tables and charts, for light and dark displays.
 namespace kansetsu::cli {
 
 using PageRows = std::vector<std::vector<std::string>>;
 
-/// @param head  the first row is one
+/// @param head  whether the first row is a header
 std::string html_table(const PageRows& rows, bool head);
-/// A chart as wide as the page.
+/// A chart that fills the width of the page.
 std::string page_chart(const TimeChart& chart);
 std::string html_page(const std::string& title, const std::string& content);
 

@@ -4,11 +4,11 @@
 
 #include "kansetsu/assembly/processes.h"
 
-/// Processes that MPI has started side by side. Without MPI in the build (KANSETSU_MPI) there is but one.
+/// The processes that MPI has started. Without MPI in the build (KANSETSU_MPI) there is only one.
 namespace kansetsu::cli {
 
 bool has_mpi();
-/// The processes of this run; the first call begins MPI, which ends with the program.
+/// The processes of this run; the first call initialises MPI, which is finalised when the program ends.
 ProcessGroup mpi_processes();
 /// Sum over all processes, in all of them.
 void sum_over_processes(Eigen::VectorXd& x);

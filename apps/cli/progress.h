@@ -6,7 +6,7 @@
 
 namespace kansetsu::cli {
 
-/// A line on standard error that says how far a long computation is: only on a terminal, and only after two seconds.
+/// A progress line on standard error: only on a terminal, and only after two seconds.
 class Progress {
  public:
   Progress(std::string what, std::size_t total);  ///< total 0: unknown

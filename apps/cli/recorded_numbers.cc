@@ -14,12 +14,12 @@ void add_axis_channels(const std::string& name, const char* unit, std::vector<io
   for (const char* axis : {"x", "y", "z"}) out.push_back({fmt::format("{} {}", name, axis), unit});
 }
 
-/// What has come in and gone out of the mechanical energy so far.
+/// Everything that has been added to and removed from the mechanical energy so far.
 double explained_energy(const WorldTotals& t) {
   return t.work_torque + t.work_contact + t.work_connection + t.impact_energy;
 }
 
-/// The energy and where it came from and went to, since the start.
+/// The energy and its balance since the start.
 NumberGroup energy_numbers(const World& world) {
   const double start = world.kinetic_energy() + world.potential_energy() - explained_energy(world.totals());
   return {{{"kinetic energy", "J"},
@@ -85,7 +85,7 @@ std::vector<bool> angular_dofs(const Model& model) {
   }
   for (int j = 0; j < model.joint_count(); ++j) {
     const CoordinateRange range = model.coordinates(JointId(j));
-    if (range.nv == 0) continue;  // it follows others
+    if (range.nv == 0) continue;  // determined by other joints
     for (const Primitive& p : info(model.joint(JointId(j)).type).chain) {
       if (p.kind == PrimitiveKind::kSlide) shift(range.v + p.coordinate);
       for (int k = 3; p.kind == PrimitiveKind::kFree && k < 6; ++k) shift(range.v + p.coordinate + k);
@@ -118,7 +118,7 @@ NumberGroup acceleration_numbers(const World& world) {
           }};
 }
 
-/// Of every coordinate, and of all joints of a figure: τ·v, springs and motors included. A free base has no motor.
+/// Power τ·v of every coordinate and of all joints of a figure, springs and motors included. A free base has no motor.
 NumberGroup power_numbers(const World& world) {
   NumberGroup group{dof_channels(world, "power", "W", "W"), {}};
   for (int i = 0; i < world.figure_count(); ++i) {
@@ -168,7 +168,7 @@ NumberGroup actuator_numbers(const World& world) {
   return group;
 }
 
-/// Length and velocity of every tendon. What pulls at it is the force of its actuators; its spring and damper follow from these.
+/// Length and velocity of every tendon; the forces of its actuators are recorded with these, and its spring and damper follow.
 NumberGroup tendon_numbers(const World& world, const SceneDescription& scene) {
   struct Tendons {
     FigureId figure;
@@ -198,7 +198,7 @@ NumberGroup tendon_numbers(const World& world, const SceneDescription& scene) {
   return group;
 }
 
-/// Force and moment of every connection that the scene names, those of closed loops included; zero while it holds nothing.
+/// Force and moment of every named connection of the scene, loops included; zero while it is not active.
 NumberGroup connection_numbers(const SceneDescription& scene) {
   std::vector<std::string> names;
   for (const FigureDescription& f : scene.figures) {

@@ -12,13 +12,13 @@
 namespace kansetsu::cli {
 namespace {
 
-constexpr double kPageRate = 60;  // [Hz] of pages, unless told
+constexpr double kPageRate = 60;  // [Hz] default of pages
 
 io::BodyRef to_recorded(const BodyRef& body) {
   return body.is_world() ? io::BodyRef{} : io::BodyRef{body.figure.value(), body.link.value()};
 }
 
-/// A contact at its centre of pressure; the wrench is told about another point.
+/// A contact at its centre of pressure; the reported wrench is about another point.
 io::RecordedContact to_recorded(const ContactReport& c) {
   static constexpr io::ContactState kStates[] = {io::ContactState::kStick, io::ContactState::kSlide,
                                                  io::ContactState::kSpin};
@@ -34,7 +34,7 @@ io::RecordedContact to_recorded(const ContactReport& c) {
           .state = open ? io::ContactState::kImpact : kStates[std::size_t(c.slip)]};
 }
 
-/// Impacts of a step that is not recorded go into the next frame.
+/// Impacts of a step that is not recorded are part of the next frame.
 void keep_impacts(const World& world, std::vector<io::RecordedContact>& impacts) {
   for (const ContactReport& c : world.report().contacts) {
     if (c.impulse.f == Vec3<>{}) continue;
@@ -86,7 +86,7 @@ io::RecordedFrame frame_of(const World& world, const std::vector<NumberGroup>& n
 
 namespace {
 
-/// A scene is somebody else's text: where it writes to is below the current folder, or where the user allows.
+/// A scene is untrusted: it may write only below the current folder, or where the user allows.
 void check_place(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path file = fs::weakly_canonical(fs::absolute(name));
@@ -173,7 +173,7 @@ std::vector<std::string> WorldRecorder::names() const {
 }
 
 void WorldRecorder::finish() {
-  std::string problems;  // what cannot be written of one file does not keep the others from being completed
+  std::string problems;  // an error in one file does not prevent the others from being completed
   for (File& file : files_) {
     if (file.recorder) {
       const std::vector<Diagnostic> found = file.recorder->finish();

@@ -11,28 +11,28 @@
 
 namespace kansetsu::cli {
 
-/// Whether the name is that of a recording: by its ending, or by what is in the file.
+/// Whether the file is a recording, by its extension or its contents.
 bool names_recording(const std::string& name);
 /// Reads a recording; warnings go to standard error, errors are thrown.
 io::Recording recording_or_fail(const std::string& file);
 std::string recording_text(const io::Recording& recording);
 std::string recording_json(const io::Recording& recording);
 
-/// The header of recordings and viewers of a world.
+/// The header of a world, for recordings and viewers.
 io::RecordingHeader header_of(const World& world, const SceneDescription& scene,
                               const std::vector<NumberGroup>& numbers);
-/// Its present frame. `told` counts the events that earlier frames contained.
+/// The present frame of a world. `told` counts the events in earlier frames.
 io::RecordedFrame frame_of(const World& world, const std::vector<NumberGroup>& numbers, std::size_t& told);
 
-/// Writes a world to files, frame by frame: recordings, or .html, a page that shows one. All of them are opened before any is changed:
-/// if one cannot be, the others are as before.
+/// Writes a world to files, frame by frame: recordings, or .html, a page that shows one. All files are opened before any is
+/// changed: if one cannot be opened, none is changed.
 class WorldRecorder {
  public:
-  /// @param rate  frames per second; 0: every step. Recordings that the scene asks for come with their own.
+  /// @param rate  frames per second; 0: every step. Recordings of the scene have their own rates.
   WorldRecorder(const World& world, const SceneDescription& scene, const std::vector<std::string>& files, double rate);
 
-  void add(const World& world);  ///< the present moment, if it is due
-  /// Completes all files, also when the simulation was interrupted; throws Failure with what could not be written.
+  void add(const World& world);  ///< records the present state if a frame is due
+  /// Completes all files, also after an interrupted simulation; throws Failure with the files that could not be written.
   void finish();
   std::vector<std::string> names() const;  ///< of the files
 
@@ -43,7 +43,7 @@ class WorldRecorder {
     std::unique_ptr<Output> out;             ///< of a page
     io::Recording page;
     std::vector<NumberGroup> numbers;
-    bool contacts = true, connections = true, events = true;  ///< whether it has them
+    bool contacts = true, connections = true, events = true;  ///< which of them it contains
     double rate = 0, next = 0;
     std::size_t told = 0;                        ///< events written so far
     std::vector<io::RecordedContact> impacts{};  ///< since its last frame

@@ -13,9 +13,9 @@ struct PageOptions {
   bool no_browser = false;
 };
 
-/// Fails if this program was built without the viewer. @param command  that needs it, "kansetsu view"
+/// Throws Failure if this program was built without the viewer. @param command  that needs it, as "kansetsu view"
 void need_viewer(std::string_view command);
-/// Serves the viewer with its content until Ctrl-C, and opens it in a browser.
+/// Serves the viewer with the content until Ctrl-C, and opens a browser.
 Exit serve_page(serve::Content content, const PageOptions& options);
 
 }  // namespace kansetsu::cli

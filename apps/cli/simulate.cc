@@ -1,4 +1,4 @@
-/// kansetsu simulate SCENE: lets time pass in a world and tells what happened.
+/// kansetsu simulate SCENE: simulates a world and prints a summary.
 
 #include <fmt/format.h>
 
@@ -71,7 +71,7 @@ void print_summary(const World& world, const Summary& s, Output& out) {
   out.write(table(events));
 }
 
-/// Connections whose ends are not where they belong: a grip that cannot be reached.
+/// Connections whose ends are apart: a grip that cannot be reached.
 std::vector<const ConnectionReport*> open_connections(const World& world) {
   constexpr double kOpen = 1e-3;  // [m, rad]
   std::vector<const ConnectionReport*> out;
@@ -115,14 +115,28 @@ std::string json_summary(const World& world, const Summary& s) {
   return json.take() + "\n";
 }
 
-/// What makes the result doubtful, in words. Connections that are open at the end are told by name.
-std::vector<std::string> doubts(const WorldHealth& health) {
+/// What makes the result doubtful. Connections that are open at the end are reported by name.
+std::vector<std::string> doubts(const WorldHealth& health, bool corrects_start) {
   std::vector<std::string> out;
   for (const HealthFinding& finding : health.findings) {
     if (finding.what == "the gap" || finding.what == "the angle") continue;
-    out.push_back(finding.text() + "; a shorter --step may help");
+    const bool of_start = finding.what == "the penetration" || finding.what == "the unexplained energy";
+    out.push_back(finding.text() +
+                  (corrects_start && of_start
+                       ? "; shapes overlap or joints are outside their limits at the start, and moving "
+                         "them apart changes the energy"
+                       : "; a shorter --step may help"));
   }
   return out;
+}
+
+/// "--keyframe home, --keyframe stand", the first few of them.
+std::string keyframe_options(const SceneDescription& scene) {
+  constexpr std::size_t kMost = 5;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(scene.keyframes.size(), kMost); ++i)
+    out += fmt::format("{}--keyframe {}", out.empty() ? "" : ", ", scene.keyframes[i].name);
+  return scene.keyframes.size() > kMost ? out + ", …" : out;
 }
 
 void start_from(SceneDescription& scene, const std::string& keyframe) {
@@ -143,14 +157,18 @@ Exit simulate(const SimulateArguments& options) {
   if (options.duration) scene.duration = *options.duration;
   if (options.seed) scene.seed = *options.seed;
   const double steps = std::ceil(scene.duration / scene.time_step - 1e-9);
-  constexpr double kMostSteps = 1e15;  // more than a computer makes in a year; time could not be told apart by them
+  constexpr double kMostSteps = 1e15;  // more than a computer makes in a year, and beyond the resolution of time
   if (!(steps <= kMostSteps)) {
     throw Failure(kBadUsage, fmt::format("{:.3g} s in steps of {:.3g} s are {:.3g} steps: too many", scene.duration,
                                          scene.time_step, steps));
   }
-  World world = world_or_fail(scene, options.threads);
+  BuiltWorld built = build_or_fail(scene, options.threads);
+  World& world = built.world;
+  if (built.corrects_start && options.keyframe.empty() && !scene.keyframes.empty()) {
+    fmt::print(stderr, "  help: the file has keyframes to start from: {}\n", keyframe_options(scene));
+  }
   if (world.figure_count() == 0) fmt::print(stderr, "{}: nothing can move: the scene has no figure\n", options.scene);
-  // A grip that is made from afar closes by and by; one that stays open is told at the end.
+  // A grip that is made at a distance closes over several steps; one that stays open is reported at the end.
   if (options.strict) world.set_strict(HealthLimits{.gap = kInfinity, .angle = kInfinity});
   set_controls(world, options.controls);
   std::optional<ControlTable> table;
@@ -173,7 +191,7 @@ Exit simulate(const SimulateArguments& options) {
       recorder.add(world);
       if (++count % 64 != 0) continue;
       progress.done(count);
-      (void)world.health();  // takes notice of the kinetic energy
+      (void)world.health();  // samples the kinetic energy
     }
   }
   summary.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -193,7 +211,7 @@ Exit simulate(const SimulateArguments& options) {
                c->position_gap, c->angle_gap);
   }
   for (const std::string& name : recorder.names()) tell_written(name);
-  const std::vector<std::string> warnings = doubts(summary.health);
+  const std::vector<std::string> warnings = doubts(summary.health, built.corrects_start);
   for (const std::string& warning : warnings) warn("simulate", warning);
   if (const int signal = Interrupt::caught()) return interrupted("simulate", world.time(), signal);
   if (world.status() != WorldStatus::kFailed) return kOk;

@@ -6,7 +6,7 @@
 
 namespace kansetsu::cli {
 
-/// "; did you mean 'X'?" for the known name nearest to a misspelt one, "" if none is near.
+/// "; did you mean 'X'?" for the known name that is most similar; "" if none is similar.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 /// "unknown KIND 'NAME'; did you mean 'X'?\n  known: A, B, …"

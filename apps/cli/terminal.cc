@@ -19,7 +19,7 @@ bool has_colours() {
 
 constexpr std::string_view kRed = "\033[1;31m", kYellow = "\033[1;33m", kCyan = "\033[36m", kEnd = "\033[0m";
 
-/// Paints the word where it begins a line or follows ": ", the way diagnostics are written.
+/// Colours the word at the beginning of a line or after ": ", as in diagnostics.
 std::string painted(const std::string& text, std::string_view word, std::string_view paint) {
   std::string out;
   std::size_t from = 0;
@@ -55,7 +55,7 @@ std::string coloured(std::string text) {
 
 void tell_written(const std::string& file) {
   std::error_code error;
-  const auto size = std::filesystem::file_size(file, error);  // of files alone
+  const auto size = std::filesystem::file_size(file, error);  // of regular files only
   if (!error) fmt::print(stderr, "wrote {}, {}\n", file, size_text(double(size)));
 }
 

@@ -5,13 +5,13 @@
 
 namespace kansetsu::cli {
 
-/// Diagnostics with colours where standard error is a terminal that shows them; as they are in pipes, and where NO_COLOR is set.
+/// Diagnostics in colour if standard error is a terminal with colours; unchanged in pipes and if NO_COLOR is set.
 std::string coloured(std::string text);
 
-/// "wrote run.mcap, 3.1 MB" on standard error; nothing about devices, pipes and standard output.
+/// Prints "wrote run.mcap, 3.1 MB" to standard error; nothing for devices, pipes and standard output.
 void tell_written(const std::string& file);
 
-/// "kansetsu simulate: warning: …" on standard error.
+/// Prints "kansetsu simulate: warning: …" to standard error.
 void warn(std::string_view command, std::string_view what);
 
 }  // namespace kansetsu::cli

@@ -7,7 +7,7 @@
 
 namespace kansetsu::cli {
 
-/// By which methods contacts were solved, for people and as an object of a JSON report.
+/// The methods that solved the contacts, as text and as an object of a JSON report.
 std::string tier_text(const WorldTotals& totals);
 void write_tiers(const WorldTotals& totals, JsonWriter& json);
 

@@ -1,4 +1,4 @@
-/// kansetsu track CLIP: a figure follows a clip with torques alone.
+/// kansetsu track CLIP: a figure tracks a clip by joint torques alone.
 
 #include <fmt/format.h>
 

@@ -7,14 +7,14 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-/// Bytes of the character that the text begins with; 0 if it is none.
+/// The number of bytes of the first character; 0 if it is invalid.
 std::size_t character_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return 1;
   const std::size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
   if (length == 0 || text.size() < length) return 0;
   if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(length), is_continuation)) return 0;
-  // No overlong forms, no halves of UTF-16 pairs, nothing beyond U+10FFFF.
+  // Overlong forms, surrogates and code points above U+10FFFF are invalid.
   const auto second = static_cast<unsigned char>(text[1]);
   const bool bad = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) ||
                    (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second >= 0x90);

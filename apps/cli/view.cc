@@ -1,4 +1,4 @@
-/// kansetsu view FILE|SCENE|MODEL: shows a recording, a scene or a model in the browser, as a page to keep, or as a picture.
+/// kansetsu view FILE|SCENE|MODEL: shows a recording, a scene or a model in the browser, as a page, as a picture or as a video.
 
 #include <fmt/ranges.h>
 
@@ -46,7 +46,7 @@ struct ViewArguments {
   bool live = false, no_browser = false;
 };
 
-/// How far the shapes of the figure reach below its base.
+/// The depth of the figure's shapes below its base.
 double lowest_point(const Model& model, const Eigen::VectorXd& q) {
   const auto poses = io::recorded_poses(model, q);
   const auto shapes = io::body_shapes(model);
@@ -60,7 +60,7 @@ double lowest_point(const Model& model, const Eigen::VectorXd& q) {
   return std::isfinite(lowest) ? lowest : 0;
 }
 
-/// A model as a recording of one moment; a figure with a free base stands on the ground.
+/// A model as a recording of one frame; a figure with a free base is put on the ground.
 std::string still_of(const Model& model) {
   State state(model);
   if (model.base() == Base::kFree) state.q[2] -= lowest_point(model, state.q);
@@ -70,7 +70,7 @@ std::string still_of(const Model& model) {
   return io::to_mcap(recording);
 }
 
-/// The beginning of a scene, as a recording of one moment.
+/// The initial state of a scene, as a recording of one frame.
 std::string still_of(const SceneDescription& scene) {
   const World world = world_or_fail(scene, 1);
   std::size_t told = 0;
@@ -87,7 +87,7 @@ serve::Content content_of(const ViewArguments& options) {
     if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
       throw Failure(kBadFile,
                     fmt::format("{}: not a regular file; the viewer needs random access to a recording", name));
-    const io::Recording recording = recording_or_fail(name);  // problems are reported here, not only in the page
+    const io::Recording recording = recording_or_fail(name);  // errors are reported here, not only in the page
     const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
     if (options.from && *options.from > end)
       throw Failure(kBadUsage,
@@ -95,7 +95,7 @@ serve::Content content_of(const ViewArguments& options) {
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
   }
   if (names_scene({.name = name})) {
-    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(options.source))};
+    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(name, options.source.base))};
   }
   const Model model = model_or_fail(options.source);
   return {.name = fs::path(name).filename().string(), .bytes = still_of(model)};
@@ -111,11 +111,11 @@ std::string bytes_of(const serve::Content& content) {
 }
 
 Exit write_page(const ViewArguments& options, const serve::Content& content) {
-  // Without what other programs show: a third of the size.
+  // Without the channels for other programs: a third of the size.
   std::string bytes = bytes_of(content);
   if (!content.file.empty()) {
     const Loaded<io::Recording> read = io::parse_recording(bytes);
-    const bool meshes = bytes.find("mesh/0.") != std::string::npos;  // these are only in the file itself
+    const bool meshes = bytes.find("mesh/0.") != std::string::npos;  // meshes are only in the original file
     if (read && read.value->complete && !meshes)
       bytes = io::to_mcap(*read.value, {.compression = io::Compression::kZstd, .foxglove_rate = 0});
   }
@@ -142,7 +142,7 @@ std::pair<int, int> size_of(const ViewArguments& options) {
                                        kLargestSide));
 }
 
-/// What the page is asked to draw.
+/// The parameters of the page.
 std::string picture_query(const ViewArguments& options) {
   const auto [width, height] = size_of(options);
   std::string query =
@@ -153,16 +153,15 @@ std::string picture_query(const ViewArguments& options) {
   return query;
 }
 
-/// A picture or film that was interrupted: nothing took the place of an old one.
+/// An interrupted picture or video: the old file is unchanged.
 Exit not_written(const std::string& file, int signal) {
   fmt::print(stderr, "kansetsu view: interrupted; {} was not written\n", file);
   return static_cast<Exit>(128 + signal);
 }
 
-/// Picture after picture goes from the page into ffmpeg.
+/// Passes pictures from the page to ffmpeg, one after the other.
 Exit write_video(const ViewArguments& options, serve::Content content) {
-  Output out{
-      fs::path(options.video)};  // opened and locked before the work begins; ffmpeg writes what will take its place
+  Output out{fs::path(options.video)};  // opened and locked before the work begins; ffmpeg writes the temporary file
   if (out.part().empty()) throw Failure(kBadFile, fmt::format("{}: not a regular file", options.video));
   serve::VideoEncoder encoder(out.part().string(), fs::path(options.video).extension().string(), options.fps);
   serve::Server* running = nullptr;
@@ -233,7 +232,7 @@ Exit serve_live(const ViewArguments& options) {
   if (names_recording(name))
     throw Failure(kBadUsage, fmt::format("kansetsu view: --live runs a scene or a model; {} is a recording", name));
   SceneDescription scene = scene_or_fail(name, options.source.base);
-  // A robot's file without ground is shown on a floor. A scene has the environment that it states: free fall may be meant.
+  // A model without an environment is shown on a floor. A scene is shown as it is: free fall may be intended.
   if (fs::exists(name) && io::find_format(name) != io::FileFormat::kScene && add_missing_floor(scene))
     fmt::print(stderr, "{}: no ground in this file; the live view adds a floor\n", name);
   LiveWorld world(std::move(scene), 1);
@@ -253,7 +252,7 @@ Exit run_view(const ViewArguments& options) {
   return serve_page(std::move(content), {options.port, options.no_browser});
 }
 
-/// What is wrong with a list of things to show.
+/// The error in a list of overlays; empty if there is none.
 std::string unknown_overlay(std::string_view words) {
   static const std::vector<std::string> kKnown{"contacts", "com", "joints", "frames", "trails"};
   while (!words.empty()) {
@@ -265,7 +264,7 @@ std::string unknown_overlay(std::string_view words) {
   return "";
 }
 
-/// An option that takes one of a few words.
+/// An option with a fixed set of values.
 void add_choice(Arguments& args, const std::string& name, std::string& value, const std::vector<std::string>& words,
                 const std::string& help) {
   args.add(name, value, help).one_of(words);

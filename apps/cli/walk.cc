@@ -1,4 +1,4 @@
-/// kansetsu walk: a figure walks in a world; nothing holds it but the ground under its feet.
+/// kansetsu walk: a figure walks in a world, supported by the ground alone.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// [m/s] up to which human28 walks on: at 1.4 it falls after nine metres, at 1.5 after three.
+/// Largest speed [m/s] at which human28 keeps walking: at 1.4 it falls after nine metres, at 1.5 after three.
 constexpr double kKeepsUp = 1.3;
 
 struct WalkArguments {

@@ -12,7 +12,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// A number at the beginning of the text, which is taken off.
+/// Removes a number from the beginning of the text and returns it.
 std::optional<double> take_number(std::string_view& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -26,7 +26,7 @@ bool take(std::string_view& text, std::string_view word) {
   return true;
 }
 
-/// From where it comes: a push from the back goes ahead.
+/// The direction from which it comes: a push from the back points forwards.
 constexpr std::pair<std::string_view, double> kSides[] = {{"back", 0}, {"right", 90}, {"front", 180}, {"left", -90}};
 
 }  // namespace
@@ -37,7 +37,7 @@ Push parse_push(const std::string& command, const std::string& text) {
                    fmt::format("kansetsu {}: --push '{}': {}\n  help: as in 20Ns@3s, 20Ns@random or 20Ns@3s:left",
                                command, text, why));
   };
-  constexpr double kLargest = 1000;  // [N·s] beyond is no push but a crash
+  constexpr double kLargest = 1000;  // [N·s]
   std::string_view rest = text;
   Push push;
   const auto impulse = take_number(rest);

@@ -20,7 +20,7 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Where a push goes, from straight ahead to the left.
+/// The direction of a push: angle from straight ahead to the left.
 std::string direction_text(double direction) {
   const int degrees = int(std::lround(std::remainder(direction / kDegree, 360)));
   if (degrees == 0) return "forwards";

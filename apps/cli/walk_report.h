@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "kansetsu/motion/walk_simulation.h"
 
-/// What walk and track have in common: the run and its report.
+/// The run and the report of `walk` and `track`.
 namespace kansetsu::cli {
 
 struct RunOptions {
@@ -18,7 +18,7 @@ struct RunOptions {
 };
 /// --push, --seed, --step, --record, --rate, --html, --json
 void add_run_options(Arguments& args, RunOptions& run, WalkSetup& setup);
-/// The setup with the pushes of the options. Throws Failure.
+/// The setup with the pushes given as options. Throws Failure.
 WalkSetup setup_of(const std::string& command, WalkSetup setup, const RunOptions& run);
 
 struct RunTitle {
@@ -27,7 +27,7 @@ struct RunTitle {
 
 /// Runs to the end with a progress bar, records, and prints the report. A fall is reported on standard error and gives kNumerical; the
 /// recordings are complete up to it.
-/// @param whole  when `done` of the status reaches it, everything is
+/// @param whole  value of the status's `done` at the end of the run
 Exit run_and_report(WalkSimulation& walk, const RunOptions& run, const RunTitle& title, double whole,
                     const std::function<double(const WalkStatus&)>& done);
 

@@ -38,7 +38,7 @@ std::string find_program(const std::vector<std::string>& names) {
 
 namespace {
 
-/// Starts a program in a process group of its own, silent; −1 if that fails.
+/// Starts a program in its own process group, without output; −1 if that fails.
 int start(const std::string& program, const std::vector<std::string>& arguments) {
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));

@@ -6,13 +6,13 @@
 
 namespace kansetsu::serve {
 
-/// A program on PATH, by the first name that is there; empty if there is none.
+/// The first of these programs that is on PATH; empty if none is.
 std::string find_program(const std::vector<std::string>& names);
 
-/// Shows an address in the user's browser; false if there is none that can be asked.
+/// Opens an address in the user's browser; false if no browser is found.
 bool open_browser(const std::string& url);
 
-/// Chromium without a window, software rendering, and a profile of its own that is removed with it.
+/// Headless Chromium with software rendering and a temporary profile, which is removed at the end.
 class HeadlessBrowser {
  public:
   /// Throws Error if no Chromium is found (KANSETSU_CHROMIUM names one) or it cannot be started.

@@ -19,7 +19,7 @@ extern char** environ;
 namespace kansetsu::serve {
 namespace {
 
-/// What ffmpeg is asked for. Sides are made even: the codecs need it. GIFs get a palette of their own colours.
+/// The arguments of ffmpeg. Sides are made even, as the codecs require. A GIF gets a palette of its own colours.
 std::vector<std::string> codec_of(const std::string& ending) {
   const std::string even = "pad=ceil(iw/2)*2:ceil(ih/2)*2";
   if (ending == ".mp4")

@@ -31,7 +31,7 @@ Vec3<> vec3(const Json& value, double limit) {
   return {number(value[0], limit), number(value[1], limit), number(value[2], limit)};
 }
 
-/// A whole number; one that does not fit is not cut off but one that nothing has.
+/// A whole number of 64 bits: one beyond the range of `int` names no body, where a truncated one might.
 std::int64_t index(const Json& value) {
   if (!value.is_number_integer()) throw Wrong("a whole number is expected");
   return value.get<std::int64_t>();
@@ -45,7 +45,7 @@ io::BodyRef body(const Json& message, const io::RecordingHeader& header) {
   return {int(figure), int(link)};
 }
 
-/// As text; bytes that are no UTF-8, as they may come from a viewer, are replaced.
+/// As text; bytes that are not UTF-8, which a viewer may send, are replaced.
 std::string text_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::string LiveSession::state() const {
       Json{{"type", "state"}, {"playing", playing_}, {"speed", speed_}, {"recording", recording_.has_value()}});
 }
 
-/// A frame from before the last one means that the simulation was reset or taken back: the recording follows.
+/// A frame earlier than the last one means that the simulation was reset or rewound: the recording is cut there.
 void LiveSession::keep(io::RecordedFrame frame) {
   auto& frames = recording_->frames;
   while (!frames.empty() && frames.back().time >= frame.time) frames.pop_back();
@@ -97,7 +97,7 @@ std::optional<std::string> LiveSession::handle(std::string_view text, std::strin
   try {
     const Json message = Json::parse(text);
     const auto type = message.at("type").get<std::string>();
-    wanted_ = true;  // whatever it was, show what became of it
+    wanted_ = true;  // show the result of any message
     if (type == "play" || type == "pause") {
       playing_ = type == "play" && !failed_;
       return state();

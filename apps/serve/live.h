@@ -11,25 +11,25 @@
 namespace kansetsu::serve {
 
 inline constexpr std::size_t kLargestMessage = std::size_t{16} << 10;  ///< bytes, from a viewer
-/// Bytes of frames in a recording, which is in memory until a viewer fetches it: ten minutes of a robot with 30 joints.
+/// Largest recording [bytes of frames]; it is kept in memory until a viewer fetches it. Ten minutes of a robot with 30 joints.
 inline constexpr std::size_t kLargestLiveRecording = std::size_t{256} << 20;
 
-/// A running simulation between viewers and a source: what they say goes in, frames come out. No sockets in here.
+/// Connects a running simulation to viewers: takes their messages and makes frames for them. It knows nothing of sockets.
 class LiveSession {
  public:
   explicit LiveSession(LiveSource& source) : source_(source), scene_(io::to_scene_message(source.header())) {}
 
   /// The first message to a viewer.
   std::string hello() const;
-  /// A file that the scene names (mesh/0.stl), the last recording (recording.mcap), or none.
+  /// A file of the scene (mesh/0.stl), the last recording (recording.mcap), or none.
   const std::string* file(const std::string& name) const;
-  /// A message of a viewer. What to answer everybody (the new state), or none; what is wrong goes to `problem`.
+  /// Handles a message of a viewer. Returns the reply to all viewers (the new state) or none; an error goes to `problem`.
   std::optional<std::string> handle(std::string_view message, std::string& problem);
-  /// Advances by `seconds` of wall time; whether there is a new frame: none while nothing moves and none was requested.
+  /// Advances by `seconds` of wall time. Returns whether there is a new frame: not while nothing moves and none was requested.
   bool tick(double seconds);
-  /// The last frame, for viewers.
+  /// The last frame, encoded for viewers.
   LiveStream& stream() { return stream_; }
-  /// After tick(): messages for all viewers, each once: that the simulation stopped by itself, and why.
+  /// After tick(): new messages for all viewers, such as why the simulation stopped.
   std::vector<std::string> news();
 
   bool recording() const { return recording_.has_value(); }
@@ -46,14 +46,14 @@ class LiveSession {
   bool playing_ = true, wanted_ = true, failed_ = false;
   int steps_ = 0;
   double speed_ = 1, time_ = 0;
-  std::string broken_;  ///< what the source threw; until it is reset
+  std::string broken_;  ///< text of the exception that the source threw, until reset
   std::optional<io::Recording> recording_;
   std::size_t recorded_ = 0;   ///< bytes of its frames
-  bool full_ = false;          ///< it has ended by itself, and viewers have not been notified
+  bool full_ = false;          ///< it reached its limit, and viewers have not been notified
   std::string recorded_file_;  ///< the last recording, as a file
 };
 
-/// The message that says what went wrong.
+/// The message that reports an error.
 std::string problem_message(std::string_view why);
 
 }  // namespace kansetsu::serve

@@ -14,25 +14,25 @@ struct LiveControl {
   std::string unit{};
 };
 
-/// A simulation that can be watched and touched. The server calls it from one thread; what viewers send arrives between
-/// steps. Bodies are checked against the header before they get here. docs/formats/live.md is the protocol.
+/// A simulation that can be watched and changed. The server calls it from one thread, between steps. Bodies are checked against
+/// the header before. The protocol is documented in docs/formats/live.md.
 class LiveSource {
  public:
   virtual ~LiveSource() = default;
 
   virtual const io::RecordingHeader& header() const = 0;
-  /// Advances by about `seconds` of simulated time (a whole number of steps; 0: none) and says where things are.
+  /// Advances by about `seconds` of simulated time (a whole number of steps; 0: none) and returns the new frame.
   virtual io::RecordedFrame advance(double seconds) = 0;
   virtual void reset() = 0;
   /// Goes back to the latest saved moment at or before the time; later ones are discarded.
   virtual void rewind(double time) { (void)time; }
-  /// Why it cannot go on, if it cannot; viewers are notified, and time stands still until reset().
+  /// Why the simulation has failed; empty if it has not. Viewers are notified, and it is paused until reset().
   virtual std::string failure() const { return {}; }
 
-  /// A spring from the point of the body (in link axes) to a target in the world; until drop().
+  /// Pulls a point of the body (in link axes) by a spring to a target in the world, until drop().
   virtual void drag(const io::BodyRef& body, const Vec3<>& point, const Vec3<>& target) = 0;
   virtual void drop() = 0;
-  /// The point of the body is held where it is, until release().
+  /// Holds a point of the body at its position, until release().
   virtual void grab(const io::BodyRef& body, const Vec3<>& point) = 0;
   virtual void release(const io::BodyRef& body) = 0;
 

@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers go out as they are in memory");
 
 constexpr std::uint8_t kWhole = 0, kChange = 1;
-constexpr std::size_t kGap = 2;  // unchanged numbers that cost less than the head of another run
+constexpr std::size_t kGap = 2;  // unchanged numbers between two runs that are cheaper than a second header
 
 template <class T>
 void put(std::string& out, T value) {
@@ -62,7 +62,7 @@ void collect(const io::RecordedFrame& frame, std::vector<float>& out) {
   }
 }
 
-/// Also true of numbers that are not finite, unless they are the same.
+/// Also true for numbers that are not finite, unless they are equal.
 bool differs(float now, float sent) {
   return !(std::abs(now - sent) <= kQuietRatio * std::abs(sent) + kQuiet) &&
          std::bit_cast<std::uint32_t>(now) != std::bit_cast<std::uint32_t>(sent);

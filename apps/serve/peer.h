@@ -4,8 +4,8 @@
 
 namespace kansetsu::serve {
 
-/// Whether the other end of a connection of this machine belongs to the user who runs this program, or to root. True where the system
-/// does not say (Linux does, in /proc/net).
+/// Whether the other end of a local connection belongs to the user who runs this program, or to root. True where the system
+/// does not provide this (Linux does, in /proc/net).
 bool is_of_this_user(const boost::asio::ip::tcp::socket& socket);
 
 }  // namespace kansetsu::serve

@@ -8,7 +8,7 @@
 /// Parts of a request's text.
 namespace kansetsu::serve {
 
-/// Without telling by its time where the two differ.
+/// Compares in constant time.
 bool same_secret(std::string_view a, std::string_view b);
 
 struct Target {
@@ -19,7 +19,7 @@ Target split(std::string_view target);
 /// Of "name=value&…"; empty if there is none.
 std::string_view query_value(std::string_view query, std::string_view name);
 
-/// "bytes=first-last", "bytes=first-", "bytes=-count": first and last byte; none if it is something else or does not fit.
+/// "bytes=first-last", "bytes=first-", "bytes=-count": first and last byte; none if malformed or out of range.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_range(std::string_view text, std::uint64_t size);
 
 }  // namespace kansetsu::serve

@@ -37,7 +37,7 @@ constexpr std::size_t kLargestPicture = std::size_t{64} << 20, kLargestRange = s
 constexpr std::uint32_t kLargestHeader = 16 << 10;
 constexpr std::size_t kMostSessions = 64, kLongestQueue = 4;  // frames that wait for a slow viewer
 constexpr int kSendBuffer = 256 << 10;                        // bytes that the system holds for a viewer
-constexpr std::size_t kMostWaiting = 256;                     // messages; a viewer that does not read them is let go
+constexpr std::size_t kMostWaiting = 256;                     // messages; a viewer that does not read is disconnected
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kStrangersPatience = std::chrono::seconds(5);  // until the first request with the token
 constexpr std::string_view kWayIn = "/open";
@@ -74,11 +74,11 @@ struct Server::Impl {
   void tick();
   bool make_room();
   void broadcast(const std::string& message);
-  /// Why a request is refused, if it is: it must come from this machine's browser, on our page, with our token.
+  /// Why a request is refused, if it is: it must come from a browser on this machine, from our page, with our token.
   std::optional<http::status> refusal(const http::fields& fields, std::string_view target) const;
-  /// Why it does not come from our page on this machine, whatever it carries.
+  /// Why a request does not come from our page on this machine, regardless of its token.
   std::optional<http::status> wrong_origin(const http::fields& fields) const;
-  /// Where the browser that we started goes on, with the token.
+  /// The address to which the browser that we started is redirected, with the token.
   std::optional<std::string> way_in(std::string_view target, const tcp::socket& socket) const;
   Response answer(const Request& request);
   Response recording(const Request& request) const;
@@ -90,12 +90,12 @@ struct Server::Impl {
   std::uint16_t port = 0;
   std::string token = make_token();
   std::string ticket =
-      make_token();  ///< others can list the arguments of a browser: it opens the way in to this user only
+      make_token();  ///< part of the browser's arguments, which others can list: it admits this user only
   std::optional<LiveSession> live;
   std::set<LiveViewer*> viewers;
-  std::list<HttpSession*> waiting;  ///< connections that wait for a request, the longest first
+  std::list<HttpSession*> waiting;  ///< connections waiting for a request, longest first
   std::size_t sessions = 0;
-  asio::io_context context{1};  // behind what sessions refer to: they end with it
+  asio::io_context context{1};  // after the members that sessions refer to: sessions end with it
   tcp::acceptor acceptor;
   asio::steady_timer timer;
   asio::signal_set signals{context};
@@ -136,7 +136,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
     if (queue_.size() >= kMostWaiting) return close();
     push({std::make_shared<const std::string>(std::move(message)), Outgoing::kText});
   }
-  /// The last frame of the simulation. A slow viewer misses frames, not messages; the next one it gets is whole.
+  /// The last frame of the simulation. A slow viewer skips frames, not messages; its next frame is a whole one.
   void send_frame() {
     if (gone_) return;
     missed_ = queue_.size() >= kLongestQueue;
@@ -169,7 +169,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
     gone_ = true;
     if (server_.viewers.erase(this) > 0 && server_.viewers.empty()) server_.content.live->drop();
   }
-  /// The pending read and write end with an error, and with them the viewer.
+  /// Ends the viewer: its pending read and write fail.
   void close() {
     gone_ = true;
     beast::get_lowest_layer(socket_).close();
@@ -181,7 +181,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
                           if (error) return self->leave();
                           self->queue_.pop_front();
                           if (!self->queue_.empty()) return self->write();
-                          if (self->missed_) self->send_frame();  // it may have been the last one for long
+                          if (self->missed_) self->send_frame();  // the next one may be long in coming
                         });
   }
 
@@ -190,7 +190,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
   beast::flat_buffer buffer_;
   std::deque<Outgoing> queue_;
   bool gone_ = false;
-  bool current_ = false, missed_ = false;  ///< has, or will have, the last frame; did not get it
+  bool current_ = false, missed_ = false;  ///< the last frame has been sent or queued; it was skipped
 };
 
 // ------------------------------------------------------------------------------------------------------------------- http
@@ -220,7 +220,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
 
   bool known() const { return known_; }
-  /// The pending read ends with an error, and with it the session.
+  /// Ends the session: its pending read fails.
   void close() {
     stop_waiting();
     stream_.close();
@@ -232,7 +232,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     place_.reset();
   }
 
-  /// Nothing of a body is taken from who has not shown the token.
+  /// No body is read before the token has been checked.
   void got_header(beast::error_code error) {
     if (error) return failed(error);
     const Request& request = parser_->get();
@@ -303,8 +303,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
-  std::optional<std::list<HttpSession*>::iterator> place_;  ///< among those that wait
-  bool known_ = false;                                      ///< has shown the token
+  std::optional<std::list<HttpSession*>::iterator> place_;  ///< in the list of waiting connections
+  bool known_ = false;                                      ///< has presented the token
 };
 
 void Server::Impl::accept() {
@@ -315,7 +315,7 @@ void Server::Impl::accept() {
   });
 }
 
-/// Where there is no room, the connection that has waited longest goes: one that never showed the token, else an idle one.
+/// If all slots are taken, the connection that has waited longest is closed: one that never presented the token, else an idle one.
 bool Server::Impl::make_room() {
   if (sessions < kMostSessions) return true;
   auto oldest = std::find_if(waiting.begin(), waiting.end(), [](const HttpSession* s) { return !s->known(); });
@@ -420,7 +420,8 @@ Response Server::Impl::recording(const Request& request) const {
     response.result(http::status::payload_too_large);
   } else {
     response.body() = piece(range.first, count);
-    if (response.body().size() != count) response.result(http::status::internal_server_error);  // cut or gone meanwhile
+    if (response.body().size() != count)
+      response.result(http::status::internal_server_error);  // the file has been truncated or removed meanwhile
   }
   response.prepare_payload();
   return response;
@@ -477,7 +478,7 @@ void Server::stop_by_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old{};
     ::sigaction(number, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) impl_->signals.add(number);  // as nohup has it
+    if (old.sa_handler != SIG_IGN) impl_->signals.add(number);  // nohup ignores it
   }
   impl_->signals.async_wait([this](beast::error_code error, int number) {
     if (error) return;

@@ -79,14 +79,14 @@ class BatchFigure:
 
         >>> robot.set_inertial_parameters(robot.inertial_parameters * rng.uniform(0.8, 1.2, (n, 1, 1)))
 
-        A reset keeps them. Worlds with masses of their own go one by one, not in SIMD lanes.
+        A reset keeps them. Worlds with their own masses are stepped alone, not in SIMD lanes.
         """
         self._core.set_inertial_parameters(self.name, values, which)
 
     def set_friction(self, values: ArrayLike, which: ArrayLike | None = None) -> None:
         """Friction of all shapes of the figure: one number, or one for each world. The material is otherwise the default one.
 
-        What two surfaces have together is the geometric mean of both. A reset keeps it.
+        Two surfaces combine by the geometric mean. A reset keeps it.
         """
         friction = reals("BatchFigure.set_friction", "values", values)
         if friction.ndim > 1:
@@ -151,8 +151,8 @@ class BatchController:
 class WorldBatch:
     """``n`` copies of a world as it is now, each with its own state and torques, stepped together.
 
-    Worlds that make the common step go side by side in SIMD lanes, the others one by one; which way a world goes depends on that
-    world alone, so that neither the number of threads nor the neighbours change a bit.
+    Worlds that make a common kind of step share SIMD lanes, the others are stepped alone. Which of the two depends on that world
+    only, so results do not depend on n or the number of threads, to the bit.
 
     >>> batch = ks.WorldBatch(world, 64, threads=4)
     >>> batch["robot"].tau[:] = policy(batch["robot"].q)
@@ -161,7 +161,7 @@ class WorldBatch:
 
     def __init__(self, world: World, n: int, *, threads: int = 1, lanes: bool = True) -> None:
         if not isinstance(world, World):
-            raise TypeError(f"WorldBatch: world is a '{type(world).__name__}', expected a kansetsu.World; World.load() and add() make one")
+            raise TypeError(f"WorldBatch: world is a '{type(world).__name__}', expected a kansetsu.World, as from World.load()")
         self._core = _core.WorldBatchCore(world, n, threads, lanes)
         self._figures = {name: BatchFigure(self._core, name) for name in self._core.figures}
         self._controllers = {name: BatchController(self._core, name) for name in self._core.controllers}

@@ -20,7 +20,7 @@ def video(
     stop: float | None = None,
     camera: str = "angle",
 ) -> Path:
-    """A film of a recording (.mcap): .mp4, .webm or .gif, by Chromium and ffmpeg, which have to be installed.
+    """A video of a recording (.mcap): .mp4, .webm or .gif, by Chromium and ffmpeg, which have to be installed.
 
     start, stop: the part that is shown [s]; camera: "angle", "front", "side" or "top". Returns the file.
 

@@ -95,10 +95,10 @@ def _follower(model: Model, place: Place, ratios: dict[str, float], offset: floa
 
 
 class Bridge:
-    """Between a model and the same mechanism in another engine. q and v are Kansetsu's, x the other engine's.
+    """Converts between a model and the same mechanism in another engine. q and v are Kansetsu's, x the other engine's.
 
-    A joint that follows others here (mimic, gears) may have numbers of its own there: it gets those that it must have. What is said
-    of it there is left unread, but for its torque, which acts on the joints that it follows.
+    A joint that follows others here (mimic, gears) may have its own coordinates there: they get the values that follow. Its values
+    there are ignored, except its torque, which acts on the joints that it follows.
     """
 
     def __init__(self, model: Model, convention: Convention, nq: int, nv: int, places: Iterable[Place]) -> None:

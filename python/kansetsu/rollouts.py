@@ -57,10 +57,11 @@ def run(
     threads: int = 1,
     progress: Progress = False,
 ) -> Results:
-    """Makes these runs: ``run``, ``hash``, ``time``, ``failed`` and for each figure ``figure/q`` and ``figure/v`` at the end.
+    """Simulates these runs. Returns ``run``, ``hash``, ``time``, ``failed`` and the final ``figure/q`` and ``figure/v`` of each figure.
 
-    noise: of all velocities at the start; prepare(batch, i, rng): more that differs, in world i of the batch; control(batch): called
-    every ``period`` seconds, and writes torques or targets. progress: True for a bar, or a function of (done, total) runs.
+    noise: standard deviation of all velocities at the start; prepare(batch, i, rng): further changes of world i of the batch;
+    control(batch): called every ``period`` seconds to write torques or targets. progress: True for a bar, or a function of (done,
+    total) runs.
     """
     if not (seconds > 0 and period > 0 and noise >= 0 and np.isfinite([seconds, period, noise]).all()):
         raise Error(f"rollouts: seconds is {seconds}, period {period}, noise {noise}; expected finite numbers above 0, noise also 0")

@@ -32,12 +32,12 @@ std::string shape_text(PyArrayObject* a) {
   return text + (ndim == 1 ? ",)" : ")");
 }
 
-/// Numbers of any kind that a double holds.
+/// Numbers of any type that converts to double.
 bool is_number(int type) {
   return PyTypeNum_ISINTEGER(type) || type == NPY_BOOL || type == NPY_HALF || type == NPY_FLOAT || type == NPY_DOUBLE;
 }
 
-/// As an array of Real in C order. Lists of numbers are welcome; texts, objects and complex numbers are not.
+/// As an array of Real in C order. Accepts lists of numbers; refuses texts, objects and complex numbers.
 template <class Real>
 nb::object converted(const Expected& e, nb::handle value) {
   nb::object any;
@@ -47,7 +47,7 @@ nb::object converted(const Expected& e, nb::handle value) {
     PyObject* made = value.is_none() ? nullptr : PyArray_FROM_O(value.ptr());
     if (made && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(made)) == NPY_OBJECT &&
         nb::hasattr(value, "__dlpack__")) {
-      Py_DECREF(made);  // a tensor that NumPy knows by DLPack alone
+      Py_DECREF(made);  // a tensor that NumPy reads by DLPack only
       made = nb::module_::import_("numpy").attr("from_dlpack")(value).release().ptr();
     }
     if (!made) {
@@ -68,7 +68,7 @@ nb::object converted(const Expected& e, nb::handle value) {
       NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST, nullptr));
 }
 
-/// Whether its rows can be read where they are.
+/// Whether its rows can be read in place.
 template <class Real>
 bool is_ready(nb::handle value) {
   if (!PyArray_Check(value.ptr())) return false;
@@ -84,7 +84,7 @@ bool is_ready(nb::handle value) {
          row >= PyArray_DIM(a, 1) * npy_intp(sizeof(Real));
 }
 
-/// The first of `ndim` dimensions counts rows if there is one more than those of a row.
+/// With one dimension more than a row has, the first one counts rows.
 template <class Real>
 RowsArgument<Real> read(const Expected& e, nb::handle value, std::span<const std::ptrdiff_t> row_shape) {
   RowsArgument<Real> out;
@@ -212,7 +212,7 @@ bool is_on_device(nb::handle value) {
   if (PyArray_Check(value.ptr()) || nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) return false;
   const nb::object asked = nb::getattr(value, "__dlpack_device__", nb::none());
   if (asked.is_none()) return false;
-  constexpr int kCuda = 2;  // as DLPack counts
+  constexpr int kCuda = 2;  // DLPack's number
   return nb::cast<std::pair<int, int>>(asked()).first == kCuda;
 }
 
@@ -221,7 +221,7 @@ bool is_float_rows(nb::handle value) {
 }
 
 void require_finite(const Expected& e, const double* data, std::ptrdiff_t width) {
-  if ((Eigen::Map<const Eigen::ArrayXd>(data, width) * 0).sum() == 0) [[likely]]  // nan where one is not finite
+  if ((Eigen::Map<const Eigen::ArrayXd>(data, width) * 0).sum() == 0) [[likely]]  // nan if one is not finite
     return;
   for (std::ptrdiff_t i = 0; i < width; ++i) {
     if (std::isfinite(data[i])) continue;

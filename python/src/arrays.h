@@ -10,12 +10,12 @@
 #include "kansetsu/batch/batch.h"
 #include "kansetsu/spatial/spatial.h"
 
-/// NumPy arrays in and out. Arguments are read where they are if they hold doubles in rows, and copied otherwise; results are new.
+/// NumPy arrays in and out. Arguments with contiguous rows of doubles are read in place, others are copied; results are new arrays.
 namespace kansetsu::python {
 
 void import_numpy();
 
-/// A new array without values. `data` is its memory.
+/// A new, uninitialised array. `data` is its memory.
 template <class Real>
 struct NewArray {
   Floats object;
@@ -27,16 +27,16 @@ template <class Real = double>
 NewArray<Real> new_array(std::initializer_list<std::ptrdiff_t> shape) {
   return new_array<Real>(std::span(shape.begin(), shape.size()));
 }
-/// An array of the caller's for results: of exactly this shape and type, in C order, writeable.
+/// The caller's array for results: of exactly this shape and type, in C order, writeable.
 template <class Real>
 NewArray<Real> given_array(const char* function, nb::handle out, std::span<const std::ptrdiff_t> shape);
-/// One whose memory belongs to `owner`: a view that lives as long as it does.
+/// A view of memory that belongs to `owner`, which it keeps alive.
 Floats view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner);
 
 /// An argument as rows of `width` numbers.
 template <class Real>
 struct RowsArgument {
-  nb::object keep;  ///< what holds the numbers
+  nb::object keep;  ///< the owner of the numbers
   const Real* data = nullptr;
   std::ptrdiff_t stride = 0;  ///< in numbers; 0: the same row for all
   std::ptrdiff_t count = -1;  ///< −1: one row, given as a vector
@@ -46,7 +46,7 @@ struct RowsArgument {
   operator batch::Rows<const Real>() const { return {data, stride}; }
 };
 
-/// What an argument is called in messages, and what each of its numbers stands for.
+/// The name of an argument in messages, and the meaning of each of its numbers.
 struct Expected {
   const char* function = "";
   const char* name = "";
@@ -57,25 +57,25 @@ struct Expected {
   std::string of_row() const { return row < 0 ? "" : " of row " + std::to_string(row); }
 };
 
-/// Reads (width,) or (N, width). Numbers of other types are converted where none is lost; wrong shapes and types raise.
+/// Reads (width,) or (N, width). Other number types are converted if that is exact; wrong shapes and types raise.
 template <class Real>
 RowsArgument<Real> read_rows(const Expected& expected, nb::handle value, std::ptrdiff_t width);
 /// Reads (a, b) or (N, a, b), as rows of a·b numbers.
 template <class Real>
 RowsArgument<Real> read_blocks(const Expected& expected, nb::handle value, std::ptrdiff_t a, std::ptrdiff_t b);
 
-/// Whether it is a tensor on a CUDA device, as DLPack says.
+/// Whether it is a tensor on a CUDA device, according to DLPack.
 bool is_on_device(nb::handle value);
 
-/// Whether it holds rows of floats, which are then computed with as such.
+/// Whether it has rows of float32, which are computed in single precision.
 bool is_float_rows(nb::handle value);
 
 /// Raises unless all numbers of a row are finite; names the first that is not.
 void require_finite(const Expected& expected, const double* data, std::ptrdiff_t width);
 
-/// Exactly so many numbers, finite.
+/// Exactly `count` finite numbers.
 std::vector<double> read_numbers(const Expected& expected, nb::handle value, std::ptrdiff_t width);
-/// As many as there are, finite.
+/// Any number of finite numbers.
 std::vector<double> read_numbers(const Expected& expected, nb::handle value);
 Vec3<> read_vec3(const Expected& expected, nb::handle value);
 /// (N, 3)

@@ -9,19 +9,19 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-/// The extension module kansetsu._core: one function per part of the library, each in a file of its own. What Python users expect on
-/// top (names, poses, pandas) is in python/kansetsu.
+/// The extension module kansetsu._core: one function for each part of the library, in its own file. Conveniences for Python users
+/// (names, poses, pandas) are in python/kansetsu.
 namespace nb = nanobind;
 
 // The argument that names a device.
 #define DEVICE nb::arg("device").none() = nb::none()
-// The argument for an array that takes the result.
+// The argument for an array that receives the result.
 #define OUT nb::arg("out").none() = nb::none()
 
 namespace kansetsu::python {
 
-// Arguments and results by the type that Python calls them: signatures, and the stub with them, are made of these names. Arguments
-// are checked where they are read, so that messages can say what was expected.
+// Python types of arguments and results, for signatures and the stub. Arguments are checked where they are read, so that messages
+// can state what was expected.
 #define KANSETSU_PYTHON_ARGUMENT(Type, text)                   \
   struct Type : nb::handle {                                   \
     static constexpr auto Name = nb::detail::const_name(text); \
@@ -36,10 +36,10 @@ namespace kansetsu::python {
   }
 #define Py_IS_RESULT(object) true
 
-KANSETSU_PYTHON_ARGUMENT(Like, "numpy.typing.ArrayLike");  ///< what can be made into an array of numbers
+KANSETSU_PYTHON_ARGUMENT(Like, "numpy.typing.ArrayLike");  ///< anything that converts to an array of numbers
 KANSETSU_PYTHON_ARGUMENT(Device, "str");
-KANSETSU_PYTHON_ARGUMENT(Out, "numpy.typing.NDArray[numpy.float64]");  ///< takes the result
-KANSETSU_PYTHON_ARGUMENT(Progress, "kansetsu._progress.Progress");  ///< by which a long call says how far it has come
+KANSETSU_PYTHON_ARGUMENT(Out, "numpy.typing.NDArray[numpy.float64]");  ///< receives the result
+KANSETSU_PYTHON_ARGUMENT(Progress, "kansetsu._progress.Progress");     ///< reports the progress of a long call
 KANSETSU_PYTHON_ARGUMENT(Folders, "str | os.PathLike[str] | collections.abc.Sequence[str | os.PathLike[str]]");
 KANSETSU_PYTHON_ARGUMENT(Mask, "str | int");
 KANSETSU_PYTHON_ARGUMENT(Directions, "dict[str, float]");
@@ -65,7 +65,7 @@ using Tuple = nb::typed<nb::tuple, Types...>;
 template <class Value>
 using DictOf = nb::typed<nb::dict, nb::str, Value>;
 
-/// x.show(): a picture in a notebook or in the browser.
+/// x.show(): the viewer in a notebook or in the browser.
 template <class Class>
 void bind_show(Class& c, const char* what) {
   c.def(

@@ -10,7 +10,7 @@
 #include "shapes.h"
 #include "words.h"
 
-/// kansetsu.ModelBuilder: a model written down step by step.
+/// kansetsu.ModelBuilder: builds a model step by step.
 namespace kansetsu::python {
 namespace {
 
@@ -33,7 +33,7 @@ JointType read_joint_type(const std::string& name) {
   return joint_table()[find_named("ModelBuilder.joint", "joint type", name, joint_table(), &JointTypeInfo::name)].type;
 }
 
-/// A number for all coordinates of the joint, or one for each.
+/// One number for all coordinates of the joint, or one for each.
 void fill(std::vector<DofDescription>& dofs, double DofDescription::* member, const char* name, nb::handle value) {
   if (value.is_none()) return;
   const nb::object all = nb::module_::import_("numpy").attr("broadcast_to")(value, nb::make_tuple(dofs.size()));

@@ -9,7 +9,7 @@
 namespace kansetsu::python {
 namespace {
 
-/// What Python calls Constraints: names of one model, made into numbers.
+/// Python's Constraints: the names of one model, resolved to indices.
 class ConstraintsHandle {
  public:
   explicit ConstraintsHandle(const ModelHandle& m) : model(m.model) {}
@@ -133,7 +133,7 @@ Tuple<Floats, Floats, Floats> py_constraint_rows(ModelHandle& m, const Constrain
 }
 
 void bind_constrained_results(nb::module_& module) {
-  nb::class_<ConstrainedMotion>(module, "ConstrainedMotion", "What constrained_aba() finds.")
+  nb::class_<ConstrainedMotion>(module, "ConstrainedMotion", "Result of constrained_aba().")
       .def_prop_ro(
           "vdot", [](const ConstrainedMotion& x) { return vector(x.vdot); }, "(nv,)")
       .def_prop_ro(
@@ -142,7 +142,7 @@ void bind_constrained_results(nb::module_& module) {
       .def_ro("rank", &ConstrainedMotion::rank, "Rank: the number of independent rows.")
       .def_ro("inconsistency", &ConstrainedMotion::inconsistency,
               "Largest row acceleration that no force can produce.");
-  nb::class_<ConstrainedImpulse>(module, "ConstrainedImpulse", "What constrained_impulse() finds.")
+  nb::class_<ConstrainedImpulse>(module, "ConstrainedImpulse", "Result of constrained_impulse().")
       .def_prop_ro(
           "v", [](const ConstrainedImpulse& x) { return vector(x.v); }, "Velocities after.")
       .def_prop_ro(
@@ -151,7 +151,7 @@ void bind_constrained_results(nb::module_& module) {
       .def_ro("rank", &ConstrainedImpulse::rank, "Rank: the number of independent rows.")
       .def_ro("inconsistency", &ConstrainedImpulse::inconsistency, "Largest row velocity that no impulse can produce.")
       .def_ro("energy", &ConstrainedImpulse::energy, "Change of the kinetic energy [J].");
-  nb::class_<ConstrainedTorque>(module, "ConstrainedTorque", "What constrained_rnea() finds.")
+  nb::class_<ConstrainedTorque>(module, "ConstrainedTorque", "Result of constrained_rnea().")
       .def_prop_ro(
           "tau", [](const ConstrainedTorque& x) { return vector(x.tau); }, "(nv,): torques of the motors.")
       .def_prop_ro(
@@ -161,7 +161,7 @@ void bind_constrained_results(nb::module_& module) {
               "Largest torque of an unactuated coordinate that no constraint force can provide.")
       .def_ro("violation", &ConstrainedTorque::violation,
               "Largest deviation of the row accelerations of vdot from the prescribed ones.");
-  nb::class_<ConstrainedDerivatives> d(module, "ConstrainedDerivatives", "What constrained_aba_derivatives() finds.");
+  nb::class_<ConstrainedDerivatives> d(module, "ConstrainedDerivatives", "Result of constrained_aba_derivatives().");
   d.def_ro("forward", &ConstrainedDerivatives::forward, "The value itself.");
   const auto matrix = [&](const char* name, Eigen::MatrixXd ConstrainedDerivatives::* member) {
     d.def_prop_ro(
@@ -194,7 +194,7 @@ void bind_constrained(nb::module_& module) {
            "constrained_aba() and constrained_impulse().")
       .def("coordinates", &ConstraintsHandle::coordinates, "ratios"_a, nb::kw_only(), "acceleration"_a = 0.0,
            "restitution"_a = 0.0, "Fixes the sum of ratio * v over the named coordinates: a lock, or a gear.")
-      .def_prop_ro("rows", [](const ConstraintsHandle& c) { return c.constraints.rows(); }, "How many there are.");
+      .def_prop_ro("rows", [](const ConstraintsHandle& c) { return c.constraints.rows(); }, "Number of rows.");
   bind_constrained_results(module);
   module.def("constrained_aba", py_constrained_aba, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
              "tau"_a.none() = nb::none(), nb::kw_only(), "external"_a.none() = nb::none(),

@@ -10,7 +10,7 @@
 
 namespace kansetsu::python {
 
-/// The file of a robot of the package robot_descriptions, where a name like "go2_description" is no file itself.
+/// The file of a robot of the package robot_descriptions, if a name such as "go2_description" is not that of a file.
 inline std::filesystem::path described(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::error_code ignored;
@@ -20,7 +20,7 @@ inline std::filesystem::path described(const std::filesystem::path& path) {
   return nb::cast<std::filesystem::path>(nb::module_::import_("kansetsu._descriptions").attr("find")(name));
 }
 
-/// The text of a file in memory: not empty, or it would be taken for the name of one, and no name itself.
+/// The text of a file in memory; raises if it is empty or looks like a file name.
 inline const std::string& require_text(const char* function, const std::string& text) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     raise_value(fmt::format("{}: the text is empty", function));
@@ -30,7 +30,7 @@ inline const std::string& require_text(const char* function, const std::string& 
   return text;
 }
 
-/// The arguments package_path and allow_path, which stand for --package-path and --allow-path of the command: None, a folder or several.
+/// The arguments package_path and allow_path, as --package-path and --allow-path of the command: None, a folder or several.
 #define PATH_ARGUMENTS nb::arg("package_path").none() = nb::none(), nb::arg("allow_path").none() = nb::none()
 
 inline std::vector<std::filesystem::path> read_folders(const char* function, const char* name, nb::handle value) {

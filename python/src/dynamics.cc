@@ -108,8 +108,8 @@ Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device
           where, names));
 }
 
-/// The first state in which nothing resists a coordinate, and its marks; -1 if there is none. Such an acceleration is exactly zero,
-/// which few others are: only states with a zero are computed again, with marks.
+/// The first singular state and its marks; -1 if there is none. A singular coordinate gets an acceleration of exactly zero, which is
+/// rare otherwise: only states with a zero are computed again, with marks.
 template <class Real>
 std::ptrdiff_t find_singular(batch::Batch<Real>& batch, std::ptrdiff_t count,
                              const std::array<const RowsArgument<Real>*, 4>& inputs, const Real* vdot,

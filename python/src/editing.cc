@@ -5,7 +5,7 @@
 #include "model_handle.h"
 #include "words.h"
 
-/// Editing: each function returns a new model and leaves the old one as it is.
+/// Editing: each function returns a new model and does not change the old one.
 namespace kansetsu::python {
 void bind_editing(nb::module_& module) {
   module.def(

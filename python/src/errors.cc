@@ -37,7 +37,7 @@ std::vector<Diagnostic> in_python_words(std::vector<Diagnostic> diagnostics) {
   return diagnostics;
 }
 
-/// The errors; of warnings, which may be many more, the number.
+/// All errors, and the number of warnings, which may be many.
 void raise_diagnostics(const std::vector<Diagnostic>& found) {
   const std::vector<Diagnostic> diagnostics = in_python_words(found);
   std::vector<Diagnostic> errors;

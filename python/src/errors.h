@@ -12,7 +12,7 @@ namespace kansetsu::python {
 
 /// Raises kansetsu.NAME(text), a class of kansetsu._errors.
 [[noreturn]] void raise_error(const char* name, const std::string& text);
-/// Hints that name options of the command name arguments instead.
+/// Replaces options of the command in hints by arguments of Python.
 std::vector<Diagnostic> in_python_words(std::vector<Diagnostic> diagnostics);
 /// Raises kansetsu.LoadError with all diagnostics.
 [[noreturn]] void raise_diagnostics(const std::vector<Diagnostic>& diagnostics);
@@ -30,7 +30,7 @@ T value_or_raise(Loaded<T>&& loaded) {
 [[noreturn]] void raise_type(const std::string& text);
 [[noreturn]] void raise_value(const std::string& text);
 
-/// The place of a name among those of `all`; an unknown one raises with the known ones. @param of  the name of an element
+/// The index of a name in `all`; an unknown name raises with the known ones. @param of  the name of an element
 template <class Range, class Of = std::identity>
 std::size_t find_named(const char* function, const char* kind, const std::string& name, const Range& all,
                        const Of& of = {}) {
@@ -44,7 +44,7 @@ std::size_t find_named(const char* function, const char* kind, const std::string
   raise_value(std::string(function) + ": there is no " + kind + " '" + name + "'; known: " + (i == 0 ? "none" : known));
 }
 
-/// One of several words, e.g. "local"; others raise with all of them.
+/// One of several words, e.g. "local"; other words raise with the list.
 template <class Enum>
 struct Word {
   const char* word;

@@ -10,7 +10,7 @@
 #include "kansetsu/ik/method.h"
 #include "kansetsu/ik/solver.h"
 
-/// kansetsu.ik: tasks, the solver of any model, its differential form, and the fast one of arms.
+/// kansetsu.ik: tasks, the general solver, its differential form, and the fast solver for arms.
 namespace kansetsu::python {
 namespace {
 
@@ -54,7 +54,7 @@ Eigen::VectorXd vector_of(const Expected& e, nb::handle value, int size) {
   return map(x.data(), size);
 }
 
-/// Another target for a task that has one.
+/// Changes the target of a task that has one.
 void set_target(ik::Problem& problem, const Model& model, const std::string& name, nb::handle target) {
   const Expected e{"ik.set_target", "target"};
   auto& task = problem
@@ -188,7 +188,7 @@ Tuple<Floats, bool, std::string> py_follow(const ModelHandle& m, const std::stri
   return nb::make_tuple(out.object, report.complete, report.reason);
 }
 
-/// A kind of task: what `make` takes, then what all tasks have.
+/// Binds a kind of task: the arguments of `make`, then those of all tasks.
 template <class... Arguments, class... Extra>
 void bind_task(nb::class_<ProblemHandle>& c, const char* kind, ik::AnyTask (*make)(const ProblemHandle&, Arguments...),
                const Extra&... extra) {
@@ -307,11 +307,11 @@ void bind_ik(nb::module_& parent) {
   using namespace nb::literals;
   nb::module_ module = parent.def_submodule("ik", "Inverse kinematics; use kansetsu.ik.");
   bind_problem(module);
-  nb::class_<ik::TaskReport>(module, "TaskReport", "What became of a task.")
+  nb::class_<ik::TaskReport>(module, "TaskReport", "Result of a task.")
       .def_ro("name", &ik::TaskReport::name, "As it was given.")
       .def_ro("error", &ik::TaskReport::error, "[m, rad]")
       .def_ro("met", &ik::TaskReport::met, "Whether the error is within the tolerance.");
-  nb::class_<ik::Report>(module, "Report", "What a solver found.")
+  nb::class_<ik::Report>(module, "Report", "Result of a solver.")
       .def_prop_ro(
           "q", [](const ik::Report& r) { return to_array(std::span(r.q.data(), size_t(r.q.size()))); },
           "The best posture found.")

@@ -14,11 +14,11 @@ namespace kansetsu::python {
 
 std::string position_name(const Model& model, int index);
 std::string dof_name(const Model& model, int index);
-/// Raises if a quaternion is no rotation, as in numpy.zeros(nq): every result would be nan.
+/// Raises if a quaternion is zero, as in numpy.zeros(nq): every result would be nan.
 void require_turns(const Expected& expected, const Model& model, const double* q);
 
-/// The arrays that a function of a model is called with: all of one state, or rows that agree in number. Vectors beside
-/// rows count for all of them.
+/// The array arguments of a function of a model: one state, or equal numbers of rows. A vector given with rows applies to
+/// every row.
 template <class Real>
 class Inputs {
  public:
@@ -32,11 +32,11 @@ class Inputs {
     }
     return out;
   }
-  /// The same, and quaternions may be zero.
+  /// The same, but quaternions may be zero.
   RowsArgument<Real> any_q(nb::handle value, const char* name = "q") {
     return take({function_, name, position_name, &model_}, value, model_.nq());
   }
-  /// nv numbers; None: zeros, where that is allowed.
+  /// nv numbers; None: zeros, if that is allowed.
   RowsArgument<Real> tangent(const char* name, nb::handle value, bool zeros = true) {
     if (zeros && value.is_none()) return zero_row();
     return take({function_, name, dof_name, &model_}, value, model_.nv());
@@ -58,7 +58,7 @@ class Inputs {
   std::ptrdiff_t count() const { return count_; }
   const char* function() const { return function_; }
 
-  /// Where results go: an array of this shape, once per state; a new one, or `out`, which shares no memory with an argument.
+  /// The array of results, of this shape for each state: a new one, or `out`, which must not share memory with an argument.
   NewArray<Real> result(std::initializer_list<std::ptrdiff_t> shape, nb::handle out = nb::none()) const {
     std::array<std::ptrdiff_t, 4> all;
     std::size_t n = 0;
@@ -135,13 +135,13 @@ class Inputs {
   const Model& model_;
   std::ptrdiff_t count_ = -1;
   std::vector<Real> zeros_;
-  /// What an argument is called, and where it is. Left as it is until there is one: calls of one state are short.
+  /// Names and places of the arguments. Not initialised before use: calls for one state are short.
   struct Argument {
     const char* name;
     std::string (*number_name)(const Model&, int index);
     const Real* data;
     std::ptrdiff_t stride, count, width;
-    bool turns;  ///< holds quaternions
+    bool turns;  ///< contains quaternions
 
     const Real* end() const {
       if (count == 0) return data;
@@ -152,7 +152,7 @@ class Inputs {
   size_t count_of_arguments_ = 0;
 };
 
-/// job(double{}), or job(float{}) where the array holds rows of floats.
+/// job(double{}), or job(float{}) if the array has rows of float32.
 template <class Job>
 auto by_type(nb::handle value, Job&& job) {
   return is_float_rows(value) ? job(float{}) : job(double{});
@@ -176,10 +176,10 @@ inline const State& load(Scratch& s, const RowsArgument<double>& q, const RowsAr
   return s.state;
 }
 
-/// Wrenches of row i; null where there are none.
+/// Wrenches of row i; null if there are none.
 const ExternalForces* load(Scratch& s, const RowsArgument<double>& wrenches, std::ptrdiff_t i = 0);
 
-/// Symmetric matrices are the same in rows and columns; others are turned.
+/// To row-major order; symmetric matrices need no transposition.
 void transpose_square(double* data, std::ptrdiff_t n);
 
 }  // namespace kansetsu::python

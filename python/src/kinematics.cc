@@ -4,7 +4,7 @@
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/kinematics/jacobian.h"
 
-/// Where links are and how they move. Poses leave here as 12 numbers (R row by row, then p); kansetsu.Poses names them.
+/// Poses and motions of links. Poses are returned as 12 numbers (R row by row, then p), which kansetsu.Poses wraps.
 namespace kansetsu::python {
 namespace {
 
@@ -176,7 +176,7 @@ void bind_kinematics(nb::module_& module) {
              nb::kw_only(), nb::arg("offset").none() = nb::none(), nb::arg("axes") = "local_world_aligned",
              "dJ/dt of jacobian(), 6 x nv.");
   module.def("joint_axes", py_joint_axes, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("threads") = 0,
-             "The motion that each coordinate gives what it carries, in world axes at the world's origin: 6 x nv.");
+             "Motion [omega, velocity] per unit rate of each coordinate, in world axes at the world's origin: 6 x nv.");
   module.def("link_motions", py_link_motions, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              nb::arg("vdot").none() = nb::none(),
              "Per link pose (12), velocity [omega, v] and acceleration at its origin in world axes: (links, 24) or (N, "

@@ -50,11 +50,12 @@ void bind_load(nb::module_& module) {
       nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false, PATH_ARGUMENTS,
       "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28'), or a robot that the "
       "package\nrobot_descriptions has in its cache ('go2_description').\n\n"
-      "package_path: folders in which package://NAME/... is looked for, besides ROS_PACKAGE_PATH; allow_path: folders "
+      "package_path: folders in which package://NAME/... is looked up, in addition to ROS_PACKAGE_PATH; allow_path: "
+      "folders "
       "outside the\nmodel's package from which it may read files.\n\n"
-      "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
-      "wrong with the file\n"
-      "is raised as LoadError, all of it; what is only odd is one FileWarning.");
+      "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', default: that of the file. All "
+      "errors of the file\n"
+      "are raised as one LoadError; its warnings are one FileWarning.");
   module.def(
       "parse",
       [](const std::string& text, const std::optional<std::string>& base, bool merge_fixed,

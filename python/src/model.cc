@@ -14,7 +14,7 @@
 #include "model_handle.h"
 #include "words.h"
 
-/// kansetsu.Model: what a mechanism consists of, and its coordinates by name.
+/// kansetsu.Model: the parts of a mechanism, and its coordinates by name.
 namespace kansetsu::python {
 namespace {
 
@@ -41,7 +41,7 @@ Names make_names(const std::vector<std::string>& list, const nb::dict& joints, c
   return nb::module_::import_("kansetsu._names").attr("Names")(list, joints, model.name());
 }
 
-/// What is made once, when it is first asked for; one thread at a time, also where there is no GIL.
+/// A value made on first use, by one thread at a time, also without a GIL.
 template <class Make>
 nb::object kept(ModelHandle& m, nb::object& slot, Make&& make) {
   const nb::ft_object_guard guard(nb::find(m));
@@ -61,7 +61,7 @@ NamedArray named(const nb::object& array, const nb::object& names) {
   return nb::module_::import_("kansetsu._names").attr("named")(array, names);
 }
 
-/// All that a model is, as a scene of one figure; what pickles hold.
+/// The complete model, as a scene of one figure: the contents of pickles.
 std::string to_text(const Model& model) {
   SceneDescription scene;
   scene.name = model.name();
@@ -104,7 +104,7 @@ Floats random_position(ModelHandle& m, std::uint64_t seed, std::optional<std::pt
   return named(out.object, position_names(m));
 }
 
-/// Joints of one coordinate that gears determine, by name: the coordinates that they follow with their ratios, and the offset.
+/// Joints of one coordinate that is determined by gears, by name: the coordinates that they follow, with ratios, and the offset.
 nb::dict followers(const ModelHandle& m) {
   nb::dict out;
   for (int i = 0; i < m.model.joint_count(); ++i) {
@@ -189,8 +189,8 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
                    "Names of the position coordinates; model.coordinates['elbow'] is where a joint is in q.")
       .def_prop_ro(
           "followers", followers, nb::sig("def followers(self) -> dict[str, tuple[dict[str, float], float]]"),
-          "Joints that gears determine (mimic joints), which have no place in q: ({name: ratio}, offset) of each, with "
-          "the\ncoordinates that it follows; it is at the sum of ratio * q[name], plus offset.")
+          "Joints determined by gears (mimic joints), which have no coordinate in q: ({name: ratio}, offset) of each, "
+          "with the\ncoordinates that it follows; its position is the sum of ratio * q[name], plus offset.")
       .def_prop_ro("q0", neutral_position, "A new array with the neutral configuration; q0['elbow'] = 1 sets a joint.")
       .def_prop_ro(
           "v0", [](ModelHandle& m) { return named(vector(Eigen::VectorXd::Zero(m.model.nv())), dof_names(m)); },

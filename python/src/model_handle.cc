@@ -10,7 +10,7 @@ namespace {
 
 std::atomic<unsigned> forks = 0;
 
-constexpr size_t kMostKept = 4;  // batches of one model that wait for the next call
+constexpr size_t kMostKept = 4;  // idle batches of one model
 constexpr int kMostThreads = 1024;
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace kansetsu::python {
 
-/// Counts forks: threads of before are not there in the child.
+/// Counts forks: threads of the parent do not exist in the child.
 unsigned fork_count();
 
 /// Memory for functions of one state, one caller at a time.
@@ -26,7 +26,7 @@ struct Scratch {
   LinkPoses poses;
 };
 
-/// What Python calls a Model: a model, and memory that its functions use again from call to call.
+/// Python's Model: a model, and memory that is reused by its functions.
 class ModelHandle {
  public:
   explicit ModelHandle(Model m) : model(std::move(m)) {}
@@ -35,10 +35,10 @@ class ModelHandle {
   ModelHandle& operator=(const ModelHandle&) = delete;
 
   const Model model;
-  nb::object dof_names, position_names;  ///< kansetsu.Names, made when they are first asked for
-  nb::object devices;  ///< a dict: the model on each device that was asked for, see kansetsu/_device.py
+  nb::object dof_names, position_names;  ///< kansetsu.Names, made on first use
+  nb::object devices;                    ///< a dict: the model on each device in use, see kansetsu/_device.py
 
-  /// Scratch memory, given back at the end of its life.
+  /// Scratch memory, returned by the destructor.
   class Borrowed {
    public:
     Borrowed(ModelHandle& owner, Scratch* scratch) : owner_(owner), scratch_(scratch) {}
@@ -54,7 +54,7 @@ class ModelHandle {
   };
   Borrowed scratch() { return {*this, take()}; }
 
-  /// Calls job(batch) with a Batch of so many threads, without the GIL.
+  /// Calls job(batch) with a Batch of this number of threads, without the GIL.
   template <class Real, class Job>
   void with_batch(int threads, Job&& job) {
     std::unique_ptr<Kept<Real>> kept = take_batch<Real>(threads);

@@ -5,7 +5,7 @@
 namespace kansetsu::python {
 namespace {
 
-/// A text for every class that has none of its own (kansetsu/_text.py).
+/// Sets __repr__ of every class without its own (kansetsu/_text.py).
 void describe_classes(nb::handle module) {
   const nb::object plain = nb::borrow(reinterpret_cast<PyObject*>(&PyBaseObject_Type)).attr("__repr__");
   for (const auto& [name, thing] : nb::borrow<nb::dict>(module.attr("__dict__"))) {

@@ -11,7 +11,7 @@
 #include "kansetsu/motion/retarget.h"
 #include "motion_handle.h"
 
-/// kansetsu.motion: clips, captures, what motions take; and models as C++ source.
+/// kansetsu.motion: clips, captures and their analysis; models as C++ source.
 namespace kansetsu::python {
 namespace {
 

@@ -6,7 +6,7 @@
 
 namespace kansetsu::python {
 
-/// Part of bind_motion: figures that walk and follow clips.
+/// Part of bind_motion: figures that walk and track clips.
 void bind_walking(nb::module_& module);
 
 }  // namespace kansetsu::python

@@ -4,10 +4,10 @@
 
 namespace kansetsu::python {
 
-/// A look from inside a long call, with the GIL: at Ctrl-C, and at whoever wants to know how far it has come (kansetsu/_progress.py).
+/// Checks for Ctrl-C and reports progress from inside a long call, with the GIL (kansetsu/_progress.py).
 class Teller {
  public:
-  /// progress: what Python was given, True, False or a function of (done, total).
+  /// progress: the argument in Python, True, False or a function of (done, total).
   explicit Teller(nb::handle progress) {
     if (!progress.is(Py_False)) told_ = nb::module_::import_("kansetsu._progress").attr("teller")(progress);
   }

@@ -7,7 +7,7 @@
 #include "serve/page.h"
 #include "world_handle.h"
 
-/// Recordings: written while a world runs, read back as arrays, shown as pages.
+/// Recordings: written during a simulation, read as arrays, shown as pages.
 namespace kansetsu::python {
 namespace {
 
@@ -33,7 +33,7 @@ RecorderHandle record(nb::handle self, const PathLike& path, double rate) {
     raise_value(fmt::format("World.record: rate is {}, expected 0 or more", rate));
   const WorldHandle::Call call(w, "World.record");
   SceneDescription scene = w.scene;
-  scene.recordings.clear();  // those that a scene asks for are the command's business
+  scene.recordings.clear();  // recordings of the scene are written by the command only
   auto recording = std::make_shared<OpenRecording>(cli::WorldRecorder(w.world, scene, {path.string()}, rate));
   recording->recorder.add(w.world);
   w.recordings.push_back(recording);

@@ -4,11 +4,11 @@
 
 #include "inputs.h"
 
-/// kansetsu.Response: how a mechanism answers forces, without the mass matrix.
+/// kansetsu.Response: accelerations of links per wrench, without the mass matrix.
 namespace kansetsu::python {
 namespace {
 
-/// With the model's names, and one caller at a time: queries share scratch memory.
+/// With the model's names. One caller at a time: queries share scratch memory.
 class ResponseHandle {
  public:
   explicit ResponseHandle(const ModelHandle& m) : model_(m.model), response_(m.model) {}

@@ -8,7 +8,7 @@
 #include "errors.h"
 #include "kansetsu/io/mesh.h"
 
-/// Shapes and what they are made of.
+/// Shapes and materials.
 namespace kansetsu::python {
 namespace {
 
@@ -125,15 +125,16 @@ void bind_shapes(nb::module_& module) {
              double rolling_radius, double clearance) {
             new (c) ContactMaterial{mu_s,     std::isnan(mu_d) ? mu_s : mu_d, restitution, spin_radius, rolling_radius,
                                     clearance};
-            MaterialTable().add(*c);  // raises for numbers that are none
+            MaterialTable().add(*c);  // raises if a number is not finite
           },
           "mu_s"_a = 0.8, "mu_d"_a = std::nan(""), "restitution"_a = 0.0, "spin_radius"_a = 0.0,
           "rolling_radius"_a = 0.0, "clearance"_a = 0.0,
-          "Static and dynamic friction (the same, unless given), restitution 0 ... 1, the radius [m] that resists spin "
-          "at points, the lever [m] of the moment that resists rolling, and how far apart [m] shapes are when they "
-          "touch (clearances of two add up).")
+          "mu_s, mu_d: static and dynamic friction (default of mu_d: mu_s); restitution: 0 ... 1; spin_radius: "
+          "effective "
+          "patch radius for torsional friction of point contacts [m]; rolling_radius: lever arm of rolling resistance "
+          "[m]; clearance: distance at which shapes touch [m], added for the two surfaces.")
       .def_ro("mu_s", &ContactMaterial::mu_s, "Static friction.")
-      .def_ro("mu_d", &ContactMaterial::mu_d, "Friction of what slides.")
+      .def_ro("mu_d", &ContactMaterial::mu_d, "Dynamic friction.")
       .def_ro("restitution", &ContactMaterial::restitution, "0 ... 1")
       .def_ro("spin_radius", &ContactMaterial::spin_radius,
               "Effective patch radius for torsional friction of point contacts [m].")

@@ -8,10 +8,10 @@
 
 namespace kansetsu::python {
 
-/// Shapes that Python makes; files that are only named are read first (load_mesh).
+/// Shapes from Python objects; mesh files are read before (load_mesh).
 using AnyShape = std::variant<Sphere, Box, Cylinder, Capsule, Plane, ConvexHull, HeightField, TriangleMesh>;
 
-/// As the library has it; sizes that are not positive and finite raise.
+/// The library's shape; sizes that are not positive and finite raise.
 Shape to_shape(const AnyShape& shape);
 
 }  // namespace kansetsu::python

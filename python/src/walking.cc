@@ -7,7 +7,7 @@
 #include "motion_handle.h"
 #include "progress.h"
 
-/// Figures that walk on their own contacts, and follow clips by torques alone.
+/// Figures that walk, or track clips by torques alone.
 namespace kansetsu::python {
 namespace {
 
@@ -28,7 +28,7 @@ AnyDict to_dict(const WalkReport& r) {
 
 constexpr int kWalkStepsBetweenSignals = 256;
 
-/// To the end, or to Ctrl-C.
+/// Runs to the end, or until Ctrl-C.
 AnyDict run(WalkSimulation& simulation, const std::optional<PathLike>& record, double rate, Progress progress,
             double duration) {
   const Teller teller(progress);
@@ -77,7 +77,7 @@ AnyDict track(const ModelHandle& m, const Clip& clip, double friction, double cu
 void bind_walking(nb::module_& module) {
   using namespace nb::literals;
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  nb::class_<Push>(module, "Push", "A blow on the trunk.")
+  nb::class_<Push>(module, "Push", "An impulse on the trunk.")
       .def(
           "__init__",
           [](Push* p, double impulse, const std::optional<double>& time, const std::optional<double>& direction,

@@ -13,7 +13,7 @@
 #include "world_handle.h"
 #include "world_words.h"
 
-/// kansetsu.World: how it is made, what is in it, and how time passes.
+/// kansetsu.World: construction, contents, and time stepping.
 namespace kansetsu::python {
 namespace {
 
@@ -93,7 +93,7 @@ FigureHandle add_model(nb::handle self, ModelObject model, Like q, Like v, const
   if (!nb::isinstance<ModelHandle>(model)) {
     raise_type(
         fmt::format("World.add: model is a '{}', expected a kansetsu.Model: load() reads one, ModelBuilder makes "
-                    "one; a shape is added by add_body() or add_fixed()",
+                    "one; a shape is added by add_body(), add_fixed() or add_moving()",
                     nb::type_name(model.type()).c_str()));
   }
   const auto& m = nb::cast<const ModelHandle&>(model);
@@ -109,7 +109,7 @@ FigureHandle add_model(nb::handle self, ModelObject model, Like q, Like v, const
   options.name = name, options.material = material, options.collides = collides;
   options.self_collision = read_word("World.add: self_collision", self_collision, kSelfCollisions);
   const FigureId id = w.world.add(m.model, state, options);
-  // The world's gravity counts: where the model had another, the world has a model of its own.
+  // The gravity of the world applies: if the model had another, the world uses its own copy of the model.
   const Vec3<> g = w.world.model(id).gravity();
   if (g == m.model.gravity()) w.set_model(id, std::move(model));
   return {nb::borrow(self), id};
@@ -147,6 +147,29 @@ int add_fixed(WorldHandle& w, const AnyShape& shape, Like pose, const ContactMat
   return id.value();
 }
 
+int add_moving(WorldHandle& w, const AnyShape& shape, Like pose, Like velocity, Like amplitude, Like axis, double rate,
+               double swing, double frequency, double phase, double start, double stop, Like surface_velocity,
+               const ContactMaterial& material, const std::string& name) {
+  const Transform<> X = read_pose({"World.add_moving", "pose"}, pose);
+  const auto vec3 = [](const char* argument, const Like& value, const Vec3<>& otherwise) {
+    return value.is_none() ? otherwise : read_vec3({"World.add_moving", argument}, value);
+  };
+  PrescribedMotion motion;
+  motion.velocity = vec3("velocity", velocity, {});
+  motion.amplitude = vec3("amplitude", amplitude, {});
+  motion.axis = vec3("axis", axis, motion.axis);
+  motion.rate = rate, motion.swing = swing, motion.frequency = frequency, motion.phase = phase;
+  motion.start = start, motion.stop = stop;
+  const Vec3<> surface = vec3("surface_velocity", surface_velocity, {});
+  const WorldHandle::Call call(w, "World.add_moving");
+  const Shape s = to_shape(shape);
+  const ShapeId id = w.world.add_moving(s, X, motion, surface, material, name);
+  EnvironmentShape e;
+  e.shape.name = name, e.shape.shape = s, e.shape.origin = to_pose(X), e.motion = motion, e.surface_velocity = surface;
+  w.scene.environment.push_back(std::move(e));
+  return id.value();
+}
+
 std::int64_t advance(WorldHandle& w, double seconds, Progress progress) {
   if (!(seconds >= 0) || !std::isfinite(seconds))
     raise_value(fmt::format("World.advance: seconds is {}, expected 0 or more", seconds));
@@ -170,13 +193,13 @@ void bind_making(nb::class_<WorldHandle>& c) {
         "'engine', or\n'nakamura_yamane': friction of patches as published in 2000.")
       .def_static("load", load_world, "path"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
                   "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1, PATH_ARGUMENTS,
-                  "The world of a scene, MJCF or SDF file; a URDF file or built-in figure stands on a floor. "
-                  "package_path, allow_path: as of load().")
+                  "The world of a scene, MJCF or SDF file; a URDF file or built-in figure is put on a floor. "
+                  "keyframe: initial state, by name. package_path, allow_path: as of load().")
       .def_static("parse", parse_world, "text"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
                   "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1, "file_name"_a = "text",
                   PATH_ARGUMENTS,
-                  "As load(), from the text of such a file. file_name: what messages call it, and from whose folder "
-                  "the files that it names are looked for.")
+                  "As load(), from the text of such a file. file_name: its name in messages; files that it names are "
+                  "relative to the folder of this.")
       .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
            "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
            "base"_a.none() = nb::none(),
@@ -189,6 +212,16 @@ void bind_making(nb::class_<WorldHandle>& c) {
       .def("add_fixed", add_fixed, "shape"_a, "pose"_a.none() = nb::none(), nb::kw_only(),
            "material"_a = ContactMaterial{}, "name"_a = "", "surface_velocity"_a.none() = nb::none(),
            "Adds a fixed shape: a floor, a wall. surface_velocity: of a conveyor, in the shape's axes.")
+      .def("add_moving", add_moving, "shape"_a, "pose"_a.none() = nb::none(), nb::kw_only(),
+           "velocity"_a.none() = nb::none(), "amplitude"_a.none() = nb::none(), "axis"_a.none() = nb::none(),
+           "rate"_a = 0.0, "swing"_a = 0.0, "frequency"_a = 0.0, "phase"_a = 0.0, "start"_a = 0.0, "stop"_a = kInfinity,
+           "surface_velocity"_a.none() = nb::none(), "material"_a = ContactMaterial{}, "name"_a = "",
+           "Adds a shape with a prescribed motion: a platform, a turntable. With s the time since start (until stop) "
+           "and wave = sin(2 pi\n"
+           "frequency s + phase) - sin(phase), it is shifted by velocity s + amplitude wave and turned by rate s + "
+           "swing "
+           "wave about axis (z by\n"
+           "default) through its origin, in world axes.")
       .def_prop_ro("figures", figure_names_of, "Names of the figures.")
       .def(
           "__getitem__",

@@ -98,7 +98,7 @@ Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like co
   NewArray<double> Q = new_array({n, steps, nq}), V = new_array({n, steps, nv});
   using Drive = RolloutArrays::Drive;
   const Drive kind = &driven == &m.tau ? Drive::kTorques : Drive::kControls;
-  const auto finish = [&](std::ptrdiff_t t) {  // what acted last stays
+  const auto finish = [&](std::ptrdiff_t t) {  // keep the last forces
     for (std::ptrdiff_t i = 0; t > 0 && i < n; ++i)
       driven.row(i) = Eigen::Map<const Eigen::RowVectorXd>(U.row(i) + (t - 1) * nu, nu);
     m.control_known = m.control;

@@ -6,7 +6,7 @@
 #include "world_batch_handle.h"
 #include "world_words.h"
 
-/// What differs between the worlds of a batch: controls, controllers, masses, friction and connections.
+/// Differences between the worlds of a batch: controls, controllers, masses, friction and connections.
 namespace kansetsu::python {
 namespace {
 
@@ -56,7 +56,7 @@ int connect_one(BatchHandle& b, int world, LinkOf a, LinkOf other, const std::st
   return b.batch.world(world).connect(on_a.body, on_b.body, options).value();
 }
 
-/// A row of `width` numbers for each of the worlds that are named, or one for all of them.
+/// A row of `width` numbers for each of the selected worlds, or one row for all of them.
 RowsArgument<double> read_varied(const Expected& expected, RowsArgument<double> rows, size_t worlds,
                                  std::ptrdiff_t width) {
   if (!rows.one() && rows.count != std::ptrdiff_t(worlds))
@@ -65,7 +65,7 @@ RowsArgument<double> read_varied(const Expected& expected, RowsArgument<double> 
   return rows;
 }
 
-/// change(world) of the k-th of these worlds; what it throws names the world.
+/// change(world) for each of these worlds; exceptions name the world.
 template <class Change>
 void change_worlds(BatchHandle& b, const char* function, const std::vector<int>& worlds, Change&& change) {
   const BatchHandle::Call call(b, function);
@@ -100,7 +100,7 @@ Floats inertias(BatchHandle& b, const std::string& figure) {
   return out.object;
 }
 
-/// Friction, and what resists spin and rolling, as one material per world.
+/// Friction, torsional and rolling friction, as one material per world.
 void set_materials(BatchHandle& b, const std::string& figure, Like values, Like which) {
   constexpr int kNumbers = 5;
   const Expected expected{"BatchFigure.set_materials", "values"};
@@ -156,7 +156,7 @@ void BatchHandle::push() {
 void BatchHandle::push_states(FigureId id) {
   BatchMirror& m = mirrors[size_t(id.value())];
   if (same(m.q, m.q_known) && same(m.v, m.v_known)) return;
-  // One by one: a world that nobody touched keeps what it carries from step to step, and one that has failed its state.
+  // One by one: an unchanged world keeps its warm start, and a failed one its state.
   for (int k = 0; k < batch.size(); ++k) {
     if (same_row(m.q, m.q_known, k) && same_row(m.v, m.v_known, k)) continue;
     require_finite_row("q", id, m.q, k, position_name);

@@ -16,12 +16,12 @@ namespace kansetsu::python {
 
 inline constexpr int kMostWorlds = 1 << 20;
 
-/// Arrays of one figure in all worlds; what was last told or asked beside them.
+/// Arrays of one figure in all worlds, and their values at the last exchange with the worlds.
 struct BatchMirror {
   RowMatrix q, v, tau, control, q_known, v_known, control_known;
 };
 
-/// A controller in all worlds: what its joints are drawn to and how strongly, (n, joints).
+/// A controller in all worlds: targets and gains of its joints, (n, joints).
 struct ControllerMirror {
   std::string name;
   std::vector<std::string> joints;  ///< of each column
@@ -30,7 +30,7 @@ struct ControllerMirror {
 
 class BatchHandle {
  public:
-  /// The world is the caller's, as in a WorldHandle::Call: nobody steps it, and it knows what Python has written.
+  /// Exclusive use of the batch during a call, as WorldHandle::Call; values written by Python have been passed on.
   BatchHandle(WorldHandle& prototype, int count, int threads, bool lanes)
       : batch((check(prototype, count, threads), prototype.world), count, {.threads = threads, .lanes = lanes}) {
     for (int i = 0; i < prototype.world.figure_count(); ++i) {
@@ -72,12 +72,12 @@ class BatchHandle {
     return int(find_named(function, "figure", name, names));
   }
 
-  /// What Python has written goes to the worlds. What cannot be is forgotten, all of it: the arrays show the worlds again.
+  /// Passes values written by Python to the worlds. If one is refused, all are discarded, and the arrays show the worlds again.
   void push();
   void push_states(FigureId id);
   /// Always: setting them costs less than comparing.
   void push_torques(FigureId id);
-  /// Controls of actuators, where they are other than before.
+  /// Controls of actuators, if they have changed.
   void push_controls(FigureId id);
   void pull_torques();
   void pull_controls();
@@ -115,7 +115,7 @@ class BatchHandle {
     BatchHandle& b_;
   };
 
-  /// The arrays show where the worlds are, also where a call ends early.
+  /// Updates the arrays from the worlds, also when a call ends early.
   struct PullAtEnd {
     explicit PullAtEnd(BatchHandle& b) : worlds(b) {}
     ~PullAtEnd() { worlds.pull(); }
@@ -124,7 +124,7 @@ class BatchHandle {
     BatchHandle& worlds;
   };
 
-  /// Steps between two looks at Ctrl-C: a few thousand of single worlds, which take some hundredths of a second.
+  /// Steps between two checks for Ctrl-C: a few thousand steps of single worlds, which take some hundredths of a second.
   int steps_at_once(std::int64_t left) const {
     constexpr std::int64_t kWorldSteps = 4096;
     return int(std::min(left, std::max<std::int64_t>(1, kWorldSteps / batch.size())));
@@ -161,7 +161,7 @@ class BatchHandle {
 };
 
 void require_world(const BatchHandle& b, int i);
-/// The worlds that a mask or a list of numbers names; None: all.
+/// The worlds selected by a mask or a list of numbers; None: all.
 std::vector<int> read_worlds(const BatchHandle& b, const char* function, nb::handle which);
 
 void bind_world_batch_changes(nb::class_<BatchHandle>& c);

@@ -88,12 +88,13 @@ void set_controller(WorldHandle& w, const std::string& name, const std::optional
 
 void bind_world_control(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
-  c.def("add_controller", add_controller, "name"_a, "figure"_a, "kind"_a, "joints"_a, nb::kw_only(), "active"_a = true,
-        "Drives joints in every step: kind 'torque' (tau = signal), 'pd' (implicit, so stiff gains are stable) or "
-        "'motion' (q = signal,\n"
-        "whatever it takes). joints: {'elbow': {'value': 0.3, 'kp': 100, 'kd': 5}}; the signal is value + amplitude "
-        "sin(2 pi frequency t +\n"
-        "phase) + deviation noise, effort is the most it gives. ('hip', 2) names one of several coordinates.")
+  c.def(
+       "add_controller", add_controller, "name"_a, "figure"_a, "kind"_a, "joints"_a, nb::kw_only(), "active"_a = true,
+       "Drives joints in every step: kind 'torque' (tau = signal), 'pd' (implicit, so stiff gains are stable) or "
+       "'motion' (q = signal,\n"
+       "with unlimited torque). joints: {'elbow': {'value': 0.3, 'kp': 100, 'kd': 5}}; the signal is value + amplitude "
+       "sin(2 pi frequency t +\n"
+       "phase) + deviation noise, effort is its torque limit. ('hip', 2) names one of several coordinates.")
       .def("set_controller", set_controller, "name"_a, nb::kw_only(), "active"_a = nb::none(),
            "joints"_a.none() = nb::none(), "Changes the numbers of a controller; those not named are kept.")
       .def_prop_ro(

@@ -6,7 +6,7 @@
 #include "world_handle.h"
 #include "world_words.h"
 
-/// kansetsu.Figure and kansetsu.Body: parts of a world, and their numbers as arrays that follow it.
+/// kansetsu.Figure and kansetsu.Body: parts of a world, and their live arrays.
 namespace kansetsu::python {
 namespace {
 
@@ -26,7 +26,7 @@ NamedArray with_names(const Floats& array, const FigureHandle& f, const char* na
   return nb::module_::import_("kansetsu._names").attr("named")(array, f.get().model(f.id).attr(names));
 }
 
-/// figure.tau = …: what is assigned is written into the live array.
+/// figure.tau = …: the value is written into the live array.
 template <Eigen::VectorXd FigureMirror::* member>
 void assign(const FigureHandle& f, Like value) {
   live<member>(f).attr("__setitem__")(nb::ellipsis(), value);
@@ -108,7 +108,7 @@ void bind_figure(nb::module_& module) {
       .def_prop_ro(
           "name", [](const FigureHandle& f) { return f.get().world.name(f.id); }, "In its world.")
       .def_prop_ro(
-          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, "What it is made of.")
+          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, "Its model.")
       .def_prop_rw(
           "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
           assign<&FigureMirror::q>, nb::for_setter("value"_a), "Positions; assigning to them moves the figure.")
@@ -150,9 +150,10 @@ void bind_figure(nb::module_& module) {
             return f.get().world.asleep(f.id);
           },
           "Whether it sleeps: it is at rest and not computed until something acts on it.")
-      .def("set_inertial_parameters", set_inertias, "values"_a,
-           "Other inertias of its links, (links, 10) as inertial_parameters(model) has them. Part of what the world is "
-           "made of:\nsnapshots do not hold them. Not for every step: the model is built again.")
+      .def(
+          "set_inertial_parameters", set_inertias, "values"_a,
+          "Changes the inertias of its links, (links, 10) in the order of inertial_parameters(model). Snapshots do not "
+          "contain them.\nNot for every step: the model is rebuilt.")
       .def(
           "set_material",
           [](const FigureHandle& f, const ContactMaterial& material) {

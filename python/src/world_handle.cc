@@ -24,7 +24,7 @@ constexpr std::int64_t kStepsBetweenSignals = 64;
 WorldHandle::WorldHandle(World w, SceneDescription s) : world(std::move(w)), scene(std::move(s)) {}
 
 WorldHandle::~WorldHandle() {
-  // Threads that a fork left behind cannot be joined: the child keeps their world for ever.
+  // Threads of the parent cannot be joined after a fork: the child never destroys their world.
   if (forks_ != fork_count()) (void)new World(std::move(world));
 }
 
@@ -114,7 +114,7 @@ WorldHandle::Call::Call(WorldHandle& w, const char* function, Kind kind) : w_(w)
   try {
     w.push();
   } catch (...) {
-    w.pull();  // what cannot be is forgotten
+    w.pull();  // refused values are discarded
     if (!nested_) w.use_.store(Use::kFree, std::memory_order_release);
     throw;
   }
@@ -152,7 +152,7 @@ void WorldHandle::on_step(nb::object callback, nb::handle self) {
   if (!PyCallable_Check(callback.ptr())) raise_type("World.on_step: the callback is not callable");
   const size_t index = callbacks_.size();
   callbacks_.push_back(std::move(callback));
-  // The world outlives its callbacks: no reference of their own to it, which would never end.
+  // Callbacks do not own the world, which outlives them: a reference would be a cycle.
   world.on_step([this, index, self](World&, double time) {
     if (raised_) return;
     nb::gil_scoped_acquire acquire;
@@ -201,7 +201,7 @@ BodyArgument read_body(WorldHandle& w, const char* function, nb::handle value) {
   std::pair<std::string, std::string> both;
   if (nb::try_cast(value, figure)) {
     const size_t at = figure.rfind('/');
-    // Names of figures may have strokes in them; what follows the last one is a link unless that whole name is a figure's.
+    // Names of figures may contain slashes: the part after the last one is a link, unless the whole name is that of a figure.
     for (int i = 0; i < w.world.figure_count(); ++i) {
       if (w.world.name(FigureId(i)) == figure) return {{FigureId(i), LinkId(0)}};
     }

@@ -12,20 +12,20 @@
 
 namespace kansetsu::python {
 
-/// Numbers of one figure as Python sees them: arrays of ours, which are compared with what the world was last told before anything is
-/// asked of it, and filled afterwards. So they are live, and the world's own memory stays its own.
+/// Arrays of one figure for Python. Before each use of the world they are compared with the values last exchanged, and changes are
+/// passed on; afterwards they are filled again. So they are live without exposing the memory of the world.
 struct FigureMirror {
   Eigen::VectorXd q, v, tau, vdot, effort, control, activation;
   Eigen::VectorXd q_known, v_known, tau_known, control_known, activation_known;
 };
 
-/// A recording that is being written.
+/// A recording in progress.
 struct OpenRecording {
   cli::WorldRecorder recorder;
   bool open = true;
 };
 
-/// What Python calls a World: one caller at a time, arrays that follow it, recordings that are fed.
+/// Python's World: one caller at a time, live arrays, recordings.
 class WorldHandle {
  public:
   WorldHandle(World w, SceneDescription s);
@@ -34,14 +34,14 @@ class WorldHandle {
   WorldHandle& operator=(const WorldHandle&) = delete;
 
   World world;
-  SceneDescription scene;  ///< surroundings, name and seed, for recordings
+  SceneDescription scene;  ///< environment, name and seed, for recordings
 
-  /// A figure's arrays, from now on.
+  /// The live arrays of a figure, made on first use.
   FigureMirror& mirror(FigureId id);
   /// The Python object of a figure's model.
   ModelObject model(FigureId id);
   void set_model(FigureId id, nb::object model);
-  void forget_model(FigureId id);  ///< it was built again
+  void forget_model(FigureId id);  ///< after it has been rebuilt
 
   std::vector<std::shared_ptr<OpenRecording>> recordings;
 
@@ -50,11 +50,11 @@ class WorldHandle {
   void on_step(nb::object callback, nb::handle self);
   bool has_callbacks() const { return !callbacks_.empty(); }
 
-  // For Python's collector: callbacks may refer to the world.
+  // For Python's garbage collector: callbacks may refer to the world.
   int traverse(visitproc visit, void* arg);
   void clear();
 
-  /// For the time of a call the world is the caller's: others get BusyError. In a callback the stepping thread may come in, too.
+  /// Exclusive use of the world during a call: other threads get BusyError. A callback may use the world that is being stepped.
   class Call {
    public:
     enum class Kind { kAny, kStep };
@@ -68,7 +68,7 @@ class WorldHandle {
     bool nested_ = false;
   };
 
-  /// Arrays that Python has changed go to the world, and the other way round.
+  /// Passes changed arrays to the world; fills the arrays from the world.
   void push();
   void pull();
   void pull(FigureId id);
@@ -76,7 +76,7 @@ class WorldHandle {
  private:
   enum class Use { kFree, kBusy, kCallback };
 
-  std::vector<std::unique_ptr<FigureMirror>> mirrors_;  ///< null where nobody looks
+  std::vector<std::unique_ptr<FigureMirror>> mirrors_;  ///< null for figures whose arrays are not in use
   std::vector<nb::object> models_;
   std::atomic<Use> use_ = Use::kFree;
   std::thread::id owner_;
@@ -93,7 +93,7 @@ struct BodyArgument {
 BodyArgument read_body(WorldHandle& w, const char* function, nb::handle value);
 FigureId read_figure(WorldHandle& w, const char* function, nb::handle value);
 
-/// What Python calls Figure and Body: places in a world, which they keep alive.
+/// Python's Figure and Body: references into a world, which they keep alive.
 struct FigureHandle {
   nb::object world;
   FigureId id;
@@ -111,7 +111,7 @@ struct ConnectionHandle {
   WorldHandle& get() const { return *nb::inst_ptr<WorldHandle>(world); }
 };
 
-/// Python's collector sees through them to their world: callbacks of a world often refer to its figures.
+/// For Python's garbage collector they refer to their world: callbacks of a world often refer to its figures.
 template <class Handle>
 PyType_Slot* slots_with_world() {
   static PyType_Slot slots[] = {
@@ -121,7 +121,7 @@ PyType_Slot* slots_with_world() {
          return 0;
        })},
       {Py_tp_clear,
-       reinterpret_cast<void*>(+[](PyObject*) -> int { return 0; })},  // the world itself lets go of its callbacks
+       reinterpret_cast<void*>(+[](PyObject*) -> int { return 0; })},  // the world itself releases its callbacks
       {0, nullptr}};
   return slots;
 }

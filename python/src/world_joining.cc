@@ -44,7 +44,7 @@ void release(const ConnectionHandle& c) {
   w.world.release(c.id);
 }
 
-/// What the last step says of it; raises where there is nothing to say.
+/// Its report of the last step; raises if there is none.
 const ConnectionReport& last_report_of(const ConnectionHandle& c, WorldHandle& w) {
   if (!w.world.connected(c.id)) raise_value("Connection: it no longer exists");
   const auto& all = w.world.report().connections;
@@ -117,7 +117,7 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
         "or 'together'.\n"
         "restitution: 0 ... 1, for all directions or by name ('rx', 'ry', 'rz', 'x', 'y', 'z'); a direction that "
         "rebounds when the connection\n"
-        "is made is not held from then on. stiffness, damping: directions that springs and dampers hold instead, by "
+        "is made is released. stiffness, damping: directions with springs and dampers instead of rigid constraints, by "
         "name [N m/rad, N/m].")
       .def(
           "grab",

@@ -3,7 +3,7 @@
 #include "errors.h"
 #include "world_handle.h"
 
-/// What a step did, as arrays of records. Their data types are in kansetsu/_records.py.
+/// Reports of a step as arrays of records. Their data types are in kansetsu/_records.py.
 namespace kansetsu::python {
 namespace {
 
@@ -126,8 +126,8 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
       .def_ro("time", &Event::time, "[s]")
       .def_prop_ro(
           "kind", [](const Event& e) { return to_string(e.kind); }, "touch, lift, connected, cut, limit, ...")
-      .def_ro("name", &Event::name, "What it happened to.")
-      .def_ro("detail", &Event::detail, "More about it.")
+      .def_ro("name", &Event::name, "Name of the event of the scene, or of the connection or shapes concerned.")
+      .def_ro("detail", &Event::detail, "Further text, such as the cause.")
       .def("__repr__", [](const Event& e) {
         return fmt::format("<{:.6g} s: {} {} {}>", e.time, to_string(e.kind), e.name, e.detail);
       });
@@ -148,12 +148,13 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
           },
           "Connections after the last step: a, b, id, p, wrench on b, gaps (kansetsu.CONNECTION).")
       .def_prop_ro("report", report_of, "Report of the last step.")
-      .def_prop_ro("totals", totals_of, "Numbers since the start.")
+      .def_prop_ro("totals", totals_of,
+                   "Totals since the start: steps, contacts, impacts, works [J], worst residual and penetration.")
       .def("health", health_of,
            "How far the results can be trusted: energy drift, penetration, gaps, residual, unsolved contacts; "
            "'findings' "
-           "says in words\n"
-           "which are beyond their limits (kansetsu::HealthLimits).")
+           "lists those beyond their\n"
+           "limits (kansetsu::HealthLimits).")
       .def("set_strict", set_strict, nb::arg("strict") = true,
            "Makes the world stop when a number of health() exceeds its limit.")
       .def_prop_ro(
@@ -162,7 +163,7 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.events");
             return w.world.events();
           },
-          "Totals since the start.")
+          "Events since the start, in order of time.")
       .def("sensor", sensor, nb::arg("name"), "Values of a sensor.")
       .def_prop_ro("sensors", [](const WorldHandle& w) { return w.world.sensor_names(); }, "Names of the sensors.");
 }

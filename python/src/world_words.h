@@ -6,7 +6,7 @@
 #include "errors.h"
 #include "kansetsu/scene/scene.h"
 
-/// Words for choices in worlds.
+/// Keywords of worlds.
 namespace kansetsu::python {
 
 inline constexpr Word<Integrator> kIntegrators[] = {
@@ -26,7 +26,7 @@ inline constexpr Word<ContactLaw> kContactLaws[] = {{"engine", ContactLaw::kEngi
 inline constexpr Word<ControlKind> kControlKinds[] = {
     {"torque", ControlKind::kTorque}, {"pd", ControlKind::kPd}, {"motion", ControlKind::kMotion}};
 
-/// One of the words, or bits. @param what  e.g. "World.connect: mask"
+/// One of the keywords, or bits. @param what  e.g. "World.connect: mask"
 inline ConstraintMask read_mask(const char* what, nb::handle mask) {
   std::string word;
   if (nb::try_cast(mask, word)) return read_word(what, word, kMasks);
@@ -36,7 +36,7 @@ inline ConstraintMask read_mask(const char* what, nb::handle mask) {
   return ConstraintMask(bits);
 }
 
-/// Whether one number may stand for all six directions; not where turns and shifts have different units.
+/// Whether one number may be given for all six directions; not if rotations and translations have different units.
 enum class OneForAll { kYes, kNo };
 /// Numbers by direction, {"z": 0.5}; the others are `otherwise`.
 inline PerDirection read_directions(const char* what, nb::handle value, OneForAll one, double otherwise) {

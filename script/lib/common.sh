@@ -15,7 +15,7 @@ die() {
   exit 1
 }
 
-# print_help: the caller's own header comment (the lines after #! up to the first line that is no comment).
+# print_help: the header comment of the caller (the lines after #! up to the first line that is not a comment).
 print_help() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
 
 # handle_help "$@": prints the help and stops if asked for it.

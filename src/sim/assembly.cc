@@ -13,12 +13,15 @@ namespace {
 
 constexpr int kStarts = 24;  // the present posture, and random ones
 constexpr int kMostIterations = 200;
+/// Poses of links over all starts: some seconds. 30 links need a tenth of them for all starts; of 2000 links, whose derivative takes
+/// 8e6, a dozen steps are tried, not thousands that take a minute.
+constexpr double kMostPoses = 1e8;
 constexpr double kDifference = 1e-6;  // [rad, m] of central differences: errors of 1e-10 in J
 constexpr double kConverged = 1e-11;  // gaps by the mechanism's size, and angles
 constexpr double kFreeRange = 1.5;    // [rad, m] around the present posture, of joints without limits
 constexpr unsigned kSeed = 20;
 
-/// The figures that connections and couplings hold, as one vector of unknowns.
+/// The figures with connections and couplings, as one vector of unknowns.
 class AssemblySearch {
  public:
   AssemblySearch(WorldState& world, double size) : world_(world), size_(size) {
@@ -30,13 +33,13 @@ class AssemblySearch {
     }
     for (const CouplingData& c : world.couplings) use(c.figure);
     std::sort(used_.begin(), used_.end());
-    for (const int k : used_) columns_ += figure(k).model.nv();
+    for (const int k : used_) columns_ += figure(k).model.nv(), links_ += figure(k).model.link_count();
   }
 
   bool find() {
     const std::vector<Eigen::VectorXd> start = positions();
     std::mt19937_64 random(kSeed);
-    for (int attempt = 0; attempt < kStarts; ++attempt) {
+    for (int attempt = 0; attempt < kStarts && poses_ < kMostPoses; ++attempt) {
       set_positions(start);
       for (const int k : used_) {
         if (attempt > 0) scatter(figure(k), random);
@@ -82,6 +85,7 @@ class AssemblySearch {
   const Eigen::VectorXd& residual() {
     std::vector<double>& r = list_;
     r.clear();
+    poses_ += links_;
     for (const int k : used_) {
       FigureData& f = figure(k);
       f.mechanics.set_pose(f.q.data());
@@ -132,16 +136,24 @@ class AssemblySearch {
   bool descend() {
     double damping = 1e-3;
     Eigen::VectorXd r = residual();
-    for (int i = 0; i < kMostIterations && r.cwiseAbs().maxCoeff() > kConverged; ++i) {
+    for (int i = 0; i < kMostIterations && poses_ < kMostPoses && r.cwiseAbs().maxCoeff() > kConverged; ++i) {
       const Eigen::MatrixXd J = derivative(r.size());
-      const Eigen::MatrixXd normal = J.transpose() * J;
-      const Eigen::VectorXd gradient = J.transpose() * r;
+      // (JᵀJ + λ)⁻¹Jᵀ = Jᵀ(JJᵀ + λ)⁻¹: the smaller of the two systems.
+      const bool few_rows = J.rows() < J.cols();
+      Eigen::MatrixXd normal;
+      Eigen::VectorXd right = r;
+      if (few_rows)
+        normal = J * J.transpose();
+      else
+        normal = J.transpose() * J, right = J.transpose() * r;
       const std::vector<Eigen::VectorXd> before = positions();
       bool better = false;
       for (int tries = 0; tries < 12 && !better; ++tries) {
         Eigen::MatrixXd A = normal;
         A.diagonal().array() += damping;
-        move(-A.ldlt().solve(gradient));
+        Eigen::VectorXd step = A.ldlt().solve(right);
+        if (few_rows) step = (J.transpose() * step).eval();
+        move(-step);
         better = residual().squaredNorm() < r.squaredNorm();
         damping = better ? std::max(damping / 10, 1e-14) : damping * 4;
         if (!better) set_positions(before);
@@ -156,6 +168,7 @@ class AssemblySearch {
   double size_;
   std::vector<int> used_;
   int columns_ = 0;
+  double links_ = 0, poses_ = 0;  ///< of the figures; computed so far
   std::vector<double> list_;
   Eigen::VectorXd residual_;
 };

@@ -20,7 +20,7 @@ EnergyGuard::Gain EnergyGuard::gain(IslandWork& w, double h) const {
   const double held =
       !w.is_large && w.island.is_soft() ? a.work.bilateral : std::min(a.work.bilateral, std::max(a.driven_work, 0.0));
   double work = held + a.surface_work + std::min(a.work.others - a.surface_work, 0.0);
-  work += a.impact_given + std::min(a.impact_energy, 0.0);
+  work += a.impact_given.bilateral + a.impact_given.others + std::min(a.impact_energy, 0.0);
   double before = 0, after = 0;
   w.kinetic = 0;
   for (FigureData& f : w.members) {

@@ -92,7 +92,7 @@ WorldHealth World::health(const HealthLimits& limits) const {
   double lift = 0;  // corrections of positions may lift everything by as much as it may be deep
   for (const auto& f : w.figures) lift += f->model.mass() * norm(w.options.gravity) * limits.penetration;
   tell("the unexplained energy", std::abs(out.energy_drift), limits.energy_share * out.energy_moved + lift, "J",
-       fmt::format("({} of {:.3g} J that moved)", out.energy_drift > 0 ? "a gain" : "a loss", out.energy_moved));
+       fmt::format("({}; {:.3g} J were exchanged)", out.energy_drift > 0 ? "a gain" : "a loss", out.energy_moved));
   return out;
 }
 

@@ -125,9 +125,10 @@ void ImpactSolver::add_impulses(IslandWork& w, double h, double after) {
     }
   };
   respond();
-  double given = prescribed_work(w);
+  Island::Work given = prescribed_work(w);
   const double now = w.kinetic_energy();
-  const double allowed = now <= before ? now : half_way_energy(w, before) + std::max(given, 0.0);
+  const double allowed =
+      now <= before ? now : half_way_energy(w, before) + std::max(given.bilateral + given.others, 0.0);
   if (!(now <= threshold::kLostImpact * allowed)) {
     std::ranges::fill(w.result.force, 0.0);
     for (PatchReport& p : w.result.patches) p = {};
@@ -137,7 +138,7 @@ void ImpactSolver::add_impulses(IslandWork& w, double h, double after) {
   } else if (now > allowed) {
     for (FigureData& f : w.members) f.v *= std::sqrt(allowed / now);
   }
-  w.account.impact_given += given;
+  w.account.impact_given.bilateral += given.bilateral, w.account.impact_given.others += given.others;
   for (FigureData& f : w.members) f.finish_impact(h, f.work_step);
 }
 
@@ -153,16 +154,16 @@ double ImpactSolver::half_way_energy(IslandWork& w, double before) {
 }
 
 /// Work of the impulses of an impact along prescribed motions of connections and surfaces: a bat, a platform.
-double ImpactSolver::prescribed_work(const IslandWork& w) const {
-  double sum = 0;
+Island::Work ImpactSolver::prescribed_work(const IslandWork& w) const {
+  Island::Work sum{0, 0};
   const double* force = w.island.force();
   for (const int i : w.connections) {
     const ConnectionData& c = world_.connections[size_t(i)];
-    for_each_direction(c, [&](int k, int) { sum += *force++ * c.velocity[k]; });
+    for_each_direction(c, [&](int k, int) { sum.bilateral += *force++ * c.velocity[k]; });
   }
   for (size_t k = 0; k < w.touches.size(); ++k) {
     const Touch& t = world_.contacts.touches()[size_t(w.touches[k])];
-    sum += surface_power(t, contact_wrench(t, w.result.patches[k].wrench));
+    sum.others += surface_power(t, contact_wrench(t, w.result.patches[k].wrench));
   }
   return sum;
 }

@@ -24,7 +24,7 @@ class ImpactSolver {
   double rebound(IslandWork& w, double h, double share);
   void add_impulses(IslandWork& w, double h, double after);
   double half_way_energy(IslandWork& w, double before);
-  double prescribed_work(const IslandWork& w) const;
+  Island::Work prescribed_work(const IslandWork& w) const;
 
   WorldState& world_;
   const RowBuilder& rows_;

@@ -48,9 +48,9 @@ struct IslandAccount {
   double inconsistency = 0, residual = 0;
   int rank_deficiency = 0;
   bool impact = false;
-  double impact_energy = 0;       ///< of the relative motion [J]
-  double impact_given = 0;        ///< work of prescribed motions in impacts [J]
-  Island::Work work{0, 0};        ///< [J]
+  double impact_energy = 0;         ///< of the relative motion [J]
+  Island::Work impact_given{0, 0};  ///< work of prescribed motions in impacts: of connections, of surfaces [J]
+  Island::Work work{0, 0};          ///< [J]
   double driven_work = 0;         ///< of bilateral rows with a prescribed velocity, at most part of work.bilateral [J]
   double surface_work = 0;        ///< of moving surfaces, part of work.others [J]
   double connection_springs = 0;  ///< work of the springs of connections: they store less by it [J]

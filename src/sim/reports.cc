@@ -109,7 +109,8 @@ void Reports::add_part(const WorldState& world, Islands& islands) {
     step.impacts += a.impact;
     step.impact_energy += a.impact_energy;
     totals.work_connection += a.work.bilateral - a.connection_springs;
-    totals.work_contact += a.work.others;
+    // The energy of an impact is that of motions relative to surfaces; those of connections are absolute.
+    totals.work_contact += a.work.others + a.impact_given.others;
   }
 }
 

@@ -65,7 +65,7 @@ def test_a_squat_goes_down(squat: Path):
     (["squat", "--figure", "nobody"], BAD_FILE, "nobody"),
     (["squat", "--count", "1", "--record", "squat.txt"], BAD_FILE, "squat.txt"),
 ])
-def test_what_cannot_be_made_is_told(arguments: list[str], code: int, word: str):
+def test_what_cannot_be_made_is_reported(arguments: list[str], code: int, word: str):
     result = run("generate", *arguments)
     assert (result.exit_code, result.stdout) == (code, "")
     assert word in result.stderr
@@ -226,8 +226,8 @@ def test_a_clip_tells_how_much_of_its_weight_is_carried(squat: Path):
 @pytest.mark.skipif(not os.environ.get("KANSETSU_DATA_DIR"), reason="KANSETSU_DATA_DIR is not set")
 @pytest.mark.parametrize("clip", ["makehuman_walk1", "makehuman_zombieWalk1"])
 def test_captures_of_24_frames_a_second_are_analysed(clip: str):
-    told = analysis_of(Path(os.environ["KANSETSU_DATA_DIR"]) / "mocap" / "bvh_other_exporters" / f"{clip}.bvh")
-    assert 0.5 < told["supported"] < 1.5
+    report = analysis_of(Path(os.environ["KANSETSU_DATA_DIR"]) / "mocap" / "bvh_other_exporters" / f"{clip}.bvh")
+    assert 0.5 < report["supported"] < 1.5
 
 
 @pytest.mark.parametrize("command", ["analyze", "track"])

@@ -17,6 +17,6 @@ def test_the_figure_walks_and_its_time_is_beside_the_printed_one():
     assert "as printed" in text and "on its feet" in text
 
 
-def test_a_clip_that_is_not_there_is_told(tmp_path):
+def test_a_clip_that_is_not_there_is_reported(tmp_path):
     result = run("bench", "walk-seed", "--clip", str(tmp_path / "no.bvh"))
     assert result.exit_code == BAD_FILE and "no.bvh" in result.stderr

@@ -39,18 +39,18 @@ def clip(tmp_path: Path) -> Path:
 def test_check_and_info(clip: Path):
     result = run("check", str(clip))
     assert result.exit_code == OK and result.stdout == f"{clip}: ok, 7 bones, 40 frames\n" and not result.stderr
-    told = json.loads(run("info", str(clip), "--json").stdout)
-    assert told["frames"] == FRAMES and told["unit"] == 0.01 and told["up"] == "y" and told["table"] == "cgspeed"
-    assert told["landmarks"]["kneeL"] == "LeftLeg" and len(told["bones"]) == 7
+    report = json.loads(run("info", str(clip), "--json").stdout)
+    assert report["frames"] == FRAMES and report["unit"] == 0.01 and report["up"] == "y" and report["table"] == "cgspeed"
+    assert report["landmarks"]["kneeL"] == "LeftLeg" and len(report["bones"]) == 7
     assert "80 Hz" in run("info", str(clip)).stdout
 
 
-@pytest.mark.parametrize("time, told", [("0.0125", False), ("0.19", False), ("0.21", True), ("80", True)])
-def test_frames_that_are_far_apart_are_told(clip: Path, time: str, told: bool):
+@pytest.mark.parametrize("time, reported", [("0.0125", False), ("0.19", False), ("0.21", True), ("80", True)])
+def test_frames_that_are_far_apart_are_reported(clip: Path, time: str, reported: bool):
     clip.write_text(clip.read_text().replace("0.0125", time))
     result = run("check", str(clip))
     assert result.exit_code == OK
-    assert ("CAP057" in result.stderr) == told, result.stderr
+    assert ("CAP057" in result.stderr) == reported, result.stderr
 
 
 @pytest.mark.parametrize("number", ["0.0125", " 88 0", "OFFSET 9 0"])
@@ -95,7 +95,7 @@ def test_a_figure_follows(clip: Path, tmp_path: Path, ending: str):
         assert float(rows[30]["right heel down"]) == 1
 
 
-def test_what_is_wrong_is_told(clip: Path, tmp_path: Path):
+def test_what_is_wrong_is_reported(clip: Path, tmp_path: Path):
     bad = tmp_path / "bad.bvh"
     bad.write_text(clip.read_text().replace("0 0 -3 0 0 6", "0 0 nan 0 0 6"))
     result = run("check", str(bad))

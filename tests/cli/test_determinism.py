@@ -99,8 +99,8 @@ FIGURES = ["human28", "human28_ball", "chain64", "pendulum"]
 @functools.cache
 def states_of(figure: str, quantities: tuple[str, ...]) -> str:
     """Three states without order: coordinates by name, from a formula."""
-    told = json.loads(subprocess.run([BIN, "info", figure, "--json"], capture_output=True, text=True, check=True).stdout)
-    names = [j["name"] for j in told["joints"] if j.get("nv", 1) == 1]
+    report = json.loads(subprocess.run([BIN, "info", figure, "--json"], capture_output=True, text=True, check=True).stdout)
+    names = [j["name"] for j in report["joints"] if j.get("nv", 1) == 1]
     return json.dumps({"compute": quantities, "states": [
         {"q": {n: ((7 * i + 3 * k) % 11 - 5) / 7 for i, n in enumerate(names)}, "v": {n: ((5 * i + k) % 13 - 6) / 3 for i, n in enumerate(names)},
          "tau": {n: ((3 * i + k) % 7 - 3) * 1.1 for i, n in enumerate(names)}} for k in range(3)]})

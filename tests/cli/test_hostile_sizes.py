@@ -287,5 +287,5 @@ def test_a_file_that_is_too_large_is_refused_in_a_word(code: str, make: Callable
     """What is read of it after that says nothing about it: there were up to a thousand errors more."""
     folder = tmp_path / "a/b"
     folder.mkdir(parents=True)
-    told = subprocess.run([BIN, "check", make(folder)], capture_output=True, text=True, timeout=1200)
-    assert told.returncode == BAD_FILE and told.stderr.count("error[") == 1 and f"error[{code}]" in told.stderr, told.stderr[:2000]
+    report = subprocess.run([BIN, "check", make(folder)], capture_output=True, text=True, timeout=1200)
+    assert report.returncode == BAD_FILE and report.stderr.count("error[") == 1 and f"error[{code}]" in report.stderr, report.stderr[:2000]

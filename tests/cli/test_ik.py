@@ -35,7 +35,7 @@ def test_a_position_by_flag_is_reached():
     assert math.dist(forward("chain8", reply, "link8"), [0.6, 0.3, 0.4]) < 1e-6
 
 
-def test_out_of_reach_is_told_with_the_distance():
+def test_out_of_reach_is_reported_with_the_distance():
     result = run("ik", "chain8", "--target", "link8:100,0,0")
     assert result.exit_code == NUMERICAL
     reply = reply_of(result)
@@ -78,7 +78,7 @@ def test_a_clearance_is_kept():
     (["--target", "link8:1,2,x"], "not a number"),
     ([], "nothing to do"),
 ])
-def test_misuse_is_told(arguments, word):
+def test_misuse_is_reported(arguments, word):
     result = run("ik", "chain8", *arguments)
     assert result.exit_code == USAGE
     assert word in result.stderr

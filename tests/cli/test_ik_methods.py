@@ -40,7 +40,7 @@ def test_euler_angles_of_any_order_in_a_request(order):
     assert result.exit_code == OK, result.stderr
 
 
-def test_unknown_methods_and_orders_are_told():
+def test_unknown_methods_and_orders_are_reported():
     result = run("ik", "chain8", "--target", "link8:0.6,0.3,0.4", "--method", "quaternion")
     assert result.exit_code == USAGE and "log-quaternion" in result.stderr
     result = run("ik", "chain8", "--target", "link8:0.6,0.3,0.4", "--euler-order", "XXY")

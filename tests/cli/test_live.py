@@ -625,7 +625,7 @@ def test_a_second_host_is_refused(ball: Live):
         Viewer(ball.port, ball.token, origin=f"http://127.0.0.1:{ball.port}\r\nOrigin: http://evil.example")
 
 
-def test_bad_use_is_told(tmp_path: Path):
+def test_bad_use_is_reported(tmp_path: Path):
     def run(*arguments):
         result = subprocess.run([BIN, "view", *map(str, arguments), "--live"], capture_output=True, text=True, timeout=60)
         return result.returncode, result.stderr

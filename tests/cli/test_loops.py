@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -156,3 +157,28 @@ def test_a_loop_that_cannot_close_is_an_error(tmp_path):
     assert "WORLD002" in result.stderr and "0.1 m" in result.stderr
     file.write_text(text + "pose_a = { p = [1, 0, 1e-8] }\npose_b = { p = [0, 1, 0] }\n")  # no more than the file's digits
     assert run("check", file).exit_code == OK
+
+
+@pytest.mark.parametrize("links, closes", [(100, True), (2000, False)])
+def test_the_search_for_a_closed_posture_is_bounded(links: int, closes: bool, tmp_path: Path):
+    """A rope whose far end is out of reach: a hundred links get all starts, two thousand took a minute of the processor, more links
+    hours. One that is within reach is closed."""
+    scene = tmp_path / "rope.toml"
+    scene.write_text(f"""
+[scene]
+name = "tied"
+[[figure]]
+name = "rope"
+model = "rope{links}"
+base = "fixed"
+[[connection]]
+name = "knot"
+a = {{p = [{0.01 if closes else 65536.0}, 0.0, 0.0]}}
+b = {{figure = "rope", link = "link{links}"}}
+kind = "point"
+hold = "together"
+""")
+    start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    result = run("check", scene)
+    assert (result.exit_code == OK) == closes, result.stderr
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - start < 30  # [s]; it takes two

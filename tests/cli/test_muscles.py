@@ -24,17 +24,17 @@ def test_muscles_of_a_walk_are_told_in_every_form(tmp_path):
     table, page = tmp_path / "walk.csv", tmp_path / "walk.html"
     result = walk("--muscles", "--json", "--csv", str(table), "--report", str(page))
     assert result.exit_code == OK, result.stderr
-    told = json.loads(result.stdout)
-    assert len(told["muscles"]) == 54
-    assert told["unsolved_frames"] == 0
-    weights = told["joint_loads"]["tibia_r"] / (told["mass"] * 9.80665)
+    summary = json.loads(result.stdout)
+    assert len(summary["muscles"]) == 54
+    assert summary["unsolved_frames"] == 0
+    weights = summary["joint_loads"]["tibia_r"] / (summary["mass"] * 9.80665)
     assert 2 < weights < 6  # instrumented knees bear 2 to 3, this model gives more
     assert "subtalar_angle_r: reserve of" in result.stderr
     with table.open() as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == told["frames"]
+    assert len(rows) == summary["frames"]
     largest = max(float(row["soleus_r_activation"]) for row in rows)
-    assert largest == pytest.approx(told["muscles"]["soleus_r"]["largest_activation"])
+    assert largest == pytest.approx(summary["muscles"]["soleus_r"]["largest_activation"])
     assert {"soleus_r_force", "knee_angle_r_moment", "knee_angle_r_reserve", "tibia_r_load_z"} <= set(rows[0])
     assert "Activations" in page.read_text()
     assert "soleus_r" in page.read_text()
@@ -57,7 +57,7 @@ def test_muscles_need_measured_forces_and_what_cannot_be_drawn_is_refused():
 
 
 @needs_data
-def test_a_model_without_muscles_is_told(tmp_path):
+def test_a_model_without_muscles_is_reported(tmp_path):
     text = (WALK / "subject01.osim").read_text().replace("Thelen2003Muscle", "SpringGeneralizedForce")
     bare = tmp_path / "bare.osim"
     bare.write_text(text)

@@ -102,8 +102,8 @@ def test_an_interrupted_recording_is_complete_in_every_format(number: int, tmp_p
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: files[0].exists() and files[0].stat().st_size > 50_000)
     process.send_signal(number)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 128 + number and "interrupted at" in told
+    _, report = process.communicate(timeout=120)
+    assert process.returncode == 128 + number and "interrupted at" in report
     assert all(is_whole(f) for f in files) and not leftovers(tmp_path)
     assert "REC010" not in run("convert", files[0], tmp_path / "copy.csv").stderr
 
@@ -128,8 +128,8 @@ def test_walking_can_be_interrupted(tmp_path: Path):
     wait_until(lambda: any(tmp_path.iterdir()))
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 128 + signal.SIGINT, told
+    _, report = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGINT, report
     assert is_whole(file) and not leftovers(tmp_path)
 
 

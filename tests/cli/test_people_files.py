@@ -133,9 +133,9 @@ def test_a_motion_of_amass_is_analysed_on_a_mean_person(tmp_path: Path):
     assert "mean person" in info.stderr
     result = run("analyze", str(file), "--json")
     assert result.exit_code == OK, result.stderr
-    told = json.loads(result.stdout)
-    assert told["supported"] == pytest.approx(1, abs=0.01)  # what a filter leaves over at the ends
-    assert told["unsupported_frames"] == 0
+    report = json.loads(result.stdout)
+    assert report["supported"] == pytest.approx(1, abs=0.01)  # what a filter leaves over at the ends
+    assert report["unsupported_frames"] == 0
 
 
 @pytest.mark.parametrize(
@@ -245,15 +245,15 @@ def test_a_subject_gives_the_moments_of_its_files(subject: Path, tmp_path: Path)
 @needs_data
 def test_parts_of_a_subject(subject: Path, tmp_path: Path):
     assert "walk 1" in run("info", str(subject)).stdout
-    told = json.loads(run("info", str(subject), "--json").stdout)
-    assert told["mass"] == 72.6
-    assert told["bodies"] == ["calcn_r", "calcn_l"]
-    assert told["trials"][0]["passes"] == ["kinematics", "low-pass filter"]
+    report = json.loads(run("info", str(subject), "--json").stdout)
+    assert report["mass"] == 72.6
+    assert report["bodies"] == ["calcn_r", "calcn_l"]
+    assert report["trials"][0]["passes"] == ["kinematics", "low-pass filter"]
     for name in ("m.osim", "q.mot", "f.sto", "m.trc"):
         assert run("convert", str(subject), str(tmp_path / name)).exit_code == OK
     assert (tmp_path / "m.osim").read_text() == (WALK / "subject01.osim").read_text()
     assert run("analyze", str(tmp_path / "q.mot"), "--figure", str(tmp_path / "m.osim")).exit_code == OK
-    assert json.loads(run("info", str(tmp_path / "m.trc"), "--json").stdout)["markers"] == {"RASI": 0, "LASI": told["trials"][0]["frames"]}
+    assert json.loads(run("info", str(tmp_path / "m.trc"), "--json").stdout)["markers"] == {"RASI": 0, "LASI": report["trials"][0]["frames"]}
 
 
 @needs_data

@@ -58,8 +58,8 @@ class Started:
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         self.process.send_signal(number)
-        _, told = self.process.communicate(timeout=60)
-        return self.process.returncode, told
+        _, report = self.process.communicate(timeout=60)
+        return self.process.returncode, report
 
 
 @pytest.mark.parametrize("arguments", [[], ["--png", "p.png"], ["--video", "v.mp4"]], ids=["browser", "picture", "film"])
@@ -96,8 +96,8 @@ def test_an_interrupted_picture_leaves_nothing_behind(option: str, number: int, 
     old.write_text("precious")
     view = Started(tmp_path, *option.split())
     browser = int(Path(f"{view.browser}.number").read_text())
-    code, told = view.end(number)
-    assert code == 128 + number and f"{old.name} was not written" in told, told
+    code, report = view.end(number)
+    assert code == 128 + number and f"{old.name} was not written" in report, report
     assert old.read_text() == "precious" and not [f for f in tmp_path.iterdir() if "part" in f.name]
     assert not list((tmp_path / "temporary").iterdir()), "the profile of the browser"
     with pytest.raises(ProcessLookupError):

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from kansetsu_protocol import BAD_FILE, OK, PARTIAL, run
+from kansetsu_protocol import BAD_FILE, OK, PARTIAL, USAGE, run
 
 SCENES = Path(__file__).resolve().parents[2] / "examples" / "scenes"
 
@@ -79,7 +79,7 @@ def test_recordings_hold_every_step(tmp_path):
         (["broken.toml"], 3, "broken.toml:1"),
     ],
 )
-def test_bad_input_is_told(tmp_path, arguments, code, words):
+def test_bad_input_is_reported(tmp_path, arguments, code, words):
     (tmp_path / "broken.toml").write_text("[scene\n")
     result = simulate(*arguments)
     assert result.exit_code == code
@@ -196,7 +196,7 @@ def test_a_run_begins_in_a_keyframe(tmp_path):
     assert result.exit_code == 2 and "aside" in result.stderr
 
 
-def test_a_grip_out_of_reach_is_told(tmp_path):
+def test_a_grip_out_of_reach_is_reported(tmp_path):
     (tmp_path / "s.toml").write_text(
         """
 [scene]
@@ -256,11 +256,37 @@ def test_doubtful_results_end_with_a_warning_and_fail_when_asked_to(tmp_path: Pa
     scene.write_text(DEEP)
     result = simulate(scene)
     assert result.exit_code == 0 and "kansetsu simulate: warning: the penetration is 0.005 m, beyond 0.001" in result.stderr
+    assert "at the start" in result.stderr and "shorter --step" not in result.stderr  # no time step mends the start
     strict = simulate(scene, "--strict")  # stops at once, and says where
     assert strict.exit_code == 4 and "the world stopped at 0.001000 s: the penetration between 'floor' and 'ball/ball' is 0.00" in strict.stderr
     scene.write_text(DEEP.replace("0.095", "0.0995"))  # half a millimetre is not worth a word
     result = simulate(scene, "--strict")
     assert result.exit_code == 0 and "warning" not in result.stderr
+
+
+KEYFRAMES = """
+<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+  <body name="box" pos="0 0 0.02"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body></worldbody>
+  <keyframe><key name="home" qpos="0 0 0.1 1 0 0 0"/><key name="high" qpos="0 0 1 1 0 0 0"/></keyframe></mujoco>
+"""
+
+
+def test_a_start_that_overlaps_names_the_keyframes(tmp_path: Path):
+    scene = tmp_path / "box.xml"
+    scene.write_text(KEYFRAMES)
+    result = simulate(scene, "--duration", 0.01)
+    assert "WORLD004" in result.stderr and "keyframes to start from: --keyframe home, --keyframe high\n" in result.stderr
+    result = simulate(scene, "--duration", 0.01, "--keyframe", "home")
+    assert result.exit_code == 0 and result.stderr == ""
+
+
+def test_an_option_that_may_be_repeated_takes_one_value(tmp_path: Path):
+    """The scene may follow it, and further options may follow the scene."""
+    table, arrays = tmp_path / "a.csv", tmp_path / "a.npz"
+    result = simulate("--record", table, "--record", arrays, "--package-path", tmp_path, SCENES / "drop.toml", "--duration", 0.1)
+    assert result.exit_code == 0 and table.exists() and arrays.exists(), result.stderr
+    result = simulate(SCENES / "drop.toml", "--record", table, tmp_path / "b.csv")  # not two files
+    assert result.exit_code == USAGE and not (tmp_path / "b.csv").exists()
 
 
 def test_written_files_are_named_with_their_size(tmp_path: Path):

@@ -115,7 +115,7 @@ def test_garbage_does_not_end_it(server: Server):
     assert server.ask("/info")[0] == 200
 
 
-def test_bad_use_is_told(server: Server, tmp_path: Path):
+def test_bad_use_is_reported(server: Server, tmp_path: Path):
     def run(*arguments):
         result = subprocess.run([BIN, "view", *map(str, arguments)], capture_output=True, text=True)
         return result.returncode, result.stderr

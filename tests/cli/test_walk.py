@@ -66,13 +66,13 @@ def test_the_report_says_where_a_push_goes(side: str, told: str):
         ("5Ns@3s,", "':'"),
     ],
 )
-def test_bad_pushes_are_told(push, cause):
+def test_bad_pushes_are_reported(push, cause):
     result = run("walk", f"--push={push}")
     assert result.exit_code == 2
     assert cause in result.stderr and "20Ns@3s" in result.stderr
 
 
-def test_bad_use_is_told(tmp_path):
+def test_bad_use_is_reported(tmp_path):
     assert run("walk", "--speed", "nan").exit_code == 2
     assert run("walk", "--speed", "9").exit_code == 2
     result = run("walk", "--figure", "pendulum")

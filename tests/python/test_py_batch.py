@@ -237,7 +237,7 @@ def test_what_cannot_be_a_batch():
         ks.WorldBatch(world, 2)
 
 
-def test_forked_processes_are_told():
+def test_forked_processes_are_refused():
     world = prototype()
     batch = ks.WorldBatch(world, 4, threads=2)
     batch.step()

@@ -186,7 +186,7 @@ def test_ros():
         ks.bridges.from_joint_state(model, ["tail"], [0.0])
 
 
-def test_what_does_not_match_is_told(tmp_path):
+def test_what_does_not_match_is_reported(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     file = tmp_path / "quadruped.xml"
     file.write_text(QUADRUPED)

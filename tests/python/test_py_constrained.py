@@ -83,7 +83,7 @@ def test_gears_of_the_model_stay_exact(seed):
     assert close(motion.forces, forces, SAME)
 
 
-def test_rows_that_depend_on_each_other_are_told(human):
+def test_rows_that_depend_on_each_other_are_reported(human):
     q, v, tau = state(human, 3)
     held = soles(human)
     held.frame("FootL", [0.1, 0.02, 0], mask="point")

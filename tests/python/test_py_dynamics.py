@@ -200,7 +200,7 @@ def test_regressor(human):
     assert close(ks.regressor(model, q, v, a) @ ks.inertial_parameters(model).ravel(), ks.rnea(model, q, v, a), 1e-10)
 
 
-def test_massless_joints_are_told():
+def test_massless_joints_are_reported():
     builder = ks.ModelBuilder("light").link("ground").link("nothing")
     with pytest.warns(ks.FileWarning, match="MODEL070"):
         model = builder.joint("free", "revolute", "ground", "nothing").build()

@@ -217,7 +217,7 @@ def test_figures():
             ks.pendulum(wrong)
 
 
-def test_what_is_left_out_of_a_model_is_told(tmp_path):
+def test_parts_missing_from_a_model_are_reported(tmp_path):
     model = tmp_path / "m.xml"
     body = "<body name='b'><joint name='j'/><geom size='1' nonsense='1'/></body>"
     model.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")

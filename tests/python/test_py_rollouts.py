@@ -42,7 +42,7 @@ def test_shards_are_the_whole():
         ks.rollouts.shard_of(10, 4, 4)
 
 
-def test_runs_differ_as_told():
+def test_runs_differ_as_prepared():
     def softer(batch, i, rng):
         batch.controller("posture").kp[i] *= rng.uniform(0.3, 1.0)
 
@@ -110,40 +110,40 @@ def test_wrong_options_are_named():
         ks.rollouts.run(falling, [0], seconds=0.01, progress="yes")
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     """By rollouts, worlds and batches; what the function raises ends the call, and the arrays are where the worlds are."""
-    told = []
-    ks.rollouts.run(falling, range(70), seconds=0.01, progress=lambda done, total: told.append((done, total)))
-    assert told == [(64, 70), (70, 70)]
+    report = []
+    ks.rollouts.run(falling, range(70), seconds=0.01, progress=lambda done, total: report.append((done, total)))
+    assert report == [(64, 70), (70, 70)]
 
     def stop(done, total):
-        told.append((done, total))
+        report.append((done, total))
         if done > total / 2:
             raise KeyboardInterrupt
 
     world = falling()
     for call, step in ((lambda: world.advance(0.4, progress=stop), 64), (lambda: world.step(400, progress=stop), 64)):
-        told.clear()
+        report.clear()
         before = world.time
         with pytest.raises(KeyboardInterrupt):
             call()
-        assert told == [(k * step, 400) for k in range(1, 5)]
+        assert report == [(k * step, 400) for k in range(1, 5)]
         assert np.isclose(world.time - before, 4 * step * 1e-3)
     batch = ks.WorldBatch(falling(), 64)  # 64 steps of all between two looks
     for call in (lambda: batch.step(400, progress=stop), lambda: batch.rollout("human28", np.zeros((64, 400, 34)), progress=stop)):
-        told.clear()
+        report.clear()
         before = batch.time
         with pytest.raises(KeyboardInterrupt):
             call()
-        assert told == [(64 * k, 400) for k in range(1, 5)]
+        assert report == [(64 * k, 400) for k in range(1, 5)]
         assert np.allclose(batch.time - before, 0.256)
         q = batch["human28"].q.copy()
         batch.step(0)
         assert np.array_equal(q, batch["human28"].q)
-    told.clear()
-    ks.motion.walk(ks.human28(), duration=0.6, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (0.6, 0.6)
-    assert all(a[0] <= b[0] for a, b in itertools.pairwise(told))
+    report.clear()
+    ks.motion.walk(ks.human28(), duration=0.6, progress=lambda done, total: report.append((done, total)))
+    assert report[-1] == (0.6, 0.6)
+    assert all(a[0] <= b[0] for a, b in itertools.pairwise(report))
 
 
 def test_a_bar_is_drawn(capsys):

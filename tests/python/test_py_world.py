@@ -52,6 +52,32 @@ def test_health_and_strict_worlds():
     assert deep.totals["steps"] == 1
 
 
+def test_the_work_of_a_conveyor_is_in_the_energy_balance():
+    """A stack is put onto a running belt: the blows of the boxes on each other and on the belt are part of the balance."""
+    world = ks.World()
+    world.add_fixed(ks.Box([6, 0.5, 0.1]), [0, 0, 0.05], surface_velocity=[0.5, 0, 0], name="belt")
+    for i in range(6):  # a millimetre apart
+        world.add_body(ks.Box([0.1, 0.1, 0.1]), 1.0, [0, 0, 0.15 + 0.101 * i], name=f"box{i}")
+    world.step(500)  # they have met, and the stack leans
+    assert world.totals["impacts"] > 0
+    health = world.health()
+    assert abs(health["energy_drift"]) < 1e-5 * health["energy_moved"]  # rounding and gaps of 1e-6 m under the weight
+
+
+def test_a_body_rides_on_a_moving_platform():
+    world = ks.World()
+    world.add_moving(ks.Box([1, 1, 0.1]), [0, 0, 0], velocity=[0.2, 0, 0], amplitude=[0, 0, 0.05], frequency=0.5, stop=1.0, name="lift")
+    box = world.add_body(ks.Box([0.2, 0.2, 0.2]), 2.0, [0, 0, 0.15], name="box")
+    world.step(500)
+    assert box.q[:3] == pytest.approx([0.1, 0, 0.2], abs=1e-3)  # a quarter of the wave; friction starts it within some milliseconds
+    world.step(1000)
+    assert box.v == pytest.approx(np.zeros(6), abs=1e-6)  # stopped at 1 s
+    with pytest.raises(ks.Error, match="velocity"):
+        world.add_moving(ks.Box([1, 1, 1]), velocity=[0, float("nan"), 0])
+    with pytest.raises(ks.Error):
+        world.add_moving(ks.Box([1, 1, 1]), frequency=float("inf"))
+
+
 def test_arrays_are_live():
     world = ks.World()
     arm = world.add(ks.pendulum(2), name="arm")
@@ -305,7 +331,7 @@ def test_snapshots_travel(standing):
     assert np.array_equal(other.contacts["wrench"], standing.contacts["wrench"])
 
 
-def test_two_threads_are_told():
+def test_a_second_thread_is_refused():
     world = box_world()
     errors = []
     go = threading.Barrier(4)

@@ -16,18 +16,19 @@ import { Overlays } from "./overlays";
 import { Past } from "./past";
 import { Plots } from "./plots";
 import type { Recording } from "./recording";
-import type { Scene } from "./scene";
+import { isShapeless, type Scene } from "./scene";
 import { Stage, type Preset } from "./stage";
 import { STAGE, storeLook, storedLook, type Look } from "./theme";
 import { Tree } from "./tree";
 
-/** The page: ties the scene, time, the panels (controls.ts) and people's hands (hands.ts) together. */
+/** The page: connects the scene, time, panels (controls.ts) and interaction (hands.ts). */
 
-const LIVE_SECONDS = 20; // that plots of a running simulation reach back
-const LIVE_PAST = 60; // [s] that can be looked at again; the simulation remembers as much
-const OUT_OF_VIEW = 0.5; // of the way from the middle of the picture to its edge: half of a body that fills the picture is beyond the edge then
-const LOOK_AGAIN = 500; // [ms] between looks whether all is in view
+const LIVE_SECONDS = 20; // [s] shown in plots of a running simulation
+const LIVE_PAST = 60; // [s] that can be rewound; the simulation keeps the same span
+const OUT_OF_VIEW = 0.5; // of the distance from the centre of the picture to its edge: beyond it, half of a body that fills the picture is out of view
+const LOOK_AGAIN = 500; // [ms] between checks whether everything is in view
 const FOLLOW_SLACK = 0.07; // of the camera's distance that a followed figure may rise or sink: a tenth of the picture's height, 0.3 m for a person
+const FRAME_LENGTH = 0.1; // [m] in view around the origins of links without shapes
 
 export class App {
   readonly stage: Stage;
@@ -42,7 +43,7 @@ export class App {
   readonly tree: Tree;
   readonly plots: Plots;
   readonly past = new Past(LIVE_PAST);
-  readonly still: boolean; // a moment, not a span of time
+  readonly still: boolean; // a single frame
   hands: Hands | undefined; // of a running simulation
   style: BodyStyle = "shapes";
   loop = true;
@@ -57,13 +58,13 @@ export class App {
   private last = 0;
   private followed = new Vector3();
   private waiting = false;
-  private whole: Box3 | undefined; // what the figures reach over the whole time
-  private handled = false; // the camera was moved by hand: it is nobody else's from then on
-  private looked = 0; // [ms] when it was last seen whether all is in view
+  private whole: Box3 | undefined; // extent of the figures over the whole recording
+  private handled = false; // the camera was moved by hand, and is not moved automatically any more
+  private looked = 0; // [ms] time of the last check whether everything is in view
   private stopped = false;
   private news: Frame | undefined; // of a running simulation, not shown yet
-  private written = 0; // [ms] when texts were last brought up to date
-  private resting = 0; // pictures since anything moved
+  private written = 0; // [ms] time of the last update of texts
+  private resting = 0; // pictures since the last motion
 
   constructor(readonly recording: Recording | undefined, readonly live: Live | undefined, stage: Stage) {
     this.stage = stage;
@@ -78,6 +79,7 @@ export class App {
     this.look = storedLook();
     this.bodies = new Bodies(this.scene, load, textureLoader(read, complain), STAGE[this.look].highlight, stage.quality);
     this.overlays = new Overlays(this.kinematics, stage.quality);
+    this.overlays.shown.frames = isShapeless(this.scene); // else there is nothing to see
     stage.scene.add(this.bodies.group, this.overlays.group, environmentOf(this.scene.environment, load, stage.quality));
     this.tree = new Tree(byId("tree"), this.scene, (body) => this.select(body, false));
     const pose = this.still ? (figure: number, index: number, value: number) => this.pose(figure, index, value) : undefined;
@@ -129,12 +131,12 @@ export class App {
     this.overlays.setProportions(9.81 * masses[heaviest]!, Math.max(size.x, size.y, size.z));
   }
 
-  /** Under what is there now. */
+  /** Places the ground below the present bodies. */
   placeGround() {
     this.bodies.ground = this.stage.groundLevel = groundLevel(this.scene.environment, this.bodies.box());
   }
 
-  /** A camera that sees the whole motion; one that follows, where that would show little else than ground. */
+  /** Shows the whole motion, or follows it if that would show little more than ground. */
   private async chooseCamera() {
     const box = this.bodies.box(new Box3());
     const first = box.getSize(new Vector3()).length();
@@ -148,11 +150,11 @@ export class App {
     }
     if (this.frame) this.apply(this.frame);
     this.move();
-    const falls = !!this.live && this.scene.environment.length === 0 && this.scene.figures.some((f) => f.base === "free"); // and never lands
+    const falls = !!this.live && this.scene.environment.length === 0 && this.scene.figures.some((f) => f.base === "free"); // falls for ever
     const wide = falls || box.getSize(new Vector3()).length() > 2.4 * first;
     if (wide) this.follow = press("follow", true);
-    this.whole = wide ? undefined : box;
-    this.stage.look(this.whole ?? this.bodies.box(), "angle");
+    this.whole = wide || box.isEmpty() ? undefined : box;
+    this.stage.look(this.whole ?? this.box(), "angle");
   }
 
   span(): [number, number] {
@@ -163,7 +165,7 @@ export class App {
 
   // ------------------------------------------------------------------------------------------------------------ time
 
-  /** Another recording takes the page over. */
+  /** Hands the page over to another recording. */
   stop() {
     this.stopped = true;
     this.stage.renderer.dispose();
@@ -180,7 +182,7 @@ export class App {
     }
     const before = this.last;
     this.last = now;
-    if (this.news) this.showLive(this.news); // the last of those that came since the last picture
+    if (this.news) this.showLive(this.news); // the latest frame
     this.stage.controls.update();
     if (this.dirty) {
       this.dirty = false;
@@ -207,7 +209,7 @@ export class App {
     this.show(time);
   }
 
-  /** Shows a time if its frames are at hand; otherwise stays until they are. */
+  /** Shows a time as soon as its frames are loaded. */
   private show(time: number): boolean {
     const found = this.recording?.peek(time);
     if (!found) {
@@ -287,7 +289,7 @@ export class App {
     this.followFigure();
     document.documentElement.dataset["time"] = this.time.toFixed(6);
     this.dirty = true;
-    // Where the processor draws everything, texts and plots change ten times a second while playing.
+    // With software rendering, texts and plots are updated ten times a second while playing.
     const now = performance.now();
     if (this.playing && this.stage.quality === "low" && now - this.written < 100) return;
     this.written = now;
@@ -310,7 +312,7 @@ export class App {
     const chosen = this.kinematics[Math.max(0, this.selection?.figure ?? 0)];
     if (!chosen) return;
     const at = chosen.centerOfMass(new Vector3());
-    // Over the ground at once, up and down only where it must: a walk shall not shake the picture.
+    // Follows horizontal motion at once, vertical motion only beyond the slack: walking must not shake the picture.
     const up = at.z - this.followed.z;
     at.z -= Math.sign(up) * Math.min(Math.abs(up), FOLLOW_SLACK * this.stage.distance);
     if (this.follow) this.stage.follow(at.clone().sub(this.followed));
@@ -325,8 +327,12 @@ export class App {
     this.marks?.draw();
   }
 
+  /** Around the bodies, or the frames of links without shapes. */
   box(out = new Box3()): Box3 {
-    return this.bodies.box(out);
+    this.bodies.box(out);
+    if (!out.isEmpty()) return out;
+    for (const k of this.kinematics) for (const pose of k.poses) out.expandByPoint(new Vector3().setFromMatrixPosition(pose));
+    return out.isEmpty() ? out : out.expandByScalar(FRAME_LENGTH);
   }
 
   setLook(look: Look) {
@@ -362,7 +368,7 @@ export class App {
     this.dirty = true;
   }
 
-  /** The selection, or all there is, in view. */
+  /** Fits the selection, or everything, into view. */
   fit() {
     this.handled = true;
     const box = this.selection ? this.bodies.boxOf(this.selection) : this.bodies.box();
@@ -411,7 +417,7 @@ export class App {
     element.dataset["timer"] = String(setTimeout(() => (element.hidden = true), 5000));
   }
 
-  /** Stays until it is closed: without it, simple shapes in place of a robot would be a riddle. */
+  /** A warning that explains the simple shapes; it stays until it is closed. */
   private warnOfMissing(files: string[]) {
     const names = files.slice(0, 3).join(", ") + (files.length > 3 ? `, … (${files.length} in all)` : "");
     showWarning(files.length === 1 ? "A mesh file is missing." : `${files.length} mesh files are missing.`,
@@ -420,7 +426,7 @@ export class App {
 
   // -------------------------------------------------------------------------------------------------- pointer and live
 
-  /** What is under the pointer, and where. */
+  /** The body under the pointer, and the point hit. */
   pick(event: MouseEvent): { body: BodyRef; point: Vector3 } | undefined {
     const found = this.bodies.pick(this.stage.ray(event.clientX, event.clientY));
     return found && { body: found.body, point: found.hit.point };
@@ -477,7 +483,7 @@ export class App {
     this.keepInView();
   }
 
-  /** What sinks, falls or rolls out of the first view is looked at again, until someone moves the camera. */
+  /** Brings bodies that have left the view back into it, unless the camera was moved by hand. */
   private keepInView() {
     const now = performance.now();
     if (this.handled || this.follow || now - this.looked < LOOK_AGAIN) return;
@@ -490,7 +496,7 @@ export class App {
     this.dirty = true;
   }
 
-  /** Back through what was seen; ahead through it, too, and then by the simulation. */
+  /** Steps backwards and forwards through past frames, and further by the simulation. */
   private stepLive(live: Live, count: 1 | -1) {
     if (live.playing) live.send({ type: "pause" });
     const frame = this.past.beside(this.time, count);

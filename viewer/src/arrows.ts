@@ -8,13 +8,13 @@ import type { Quality } from "./stage";
 import { CONTACT } from "./theme";
 
 const Z = new Vector3(0, 0, 1);
-const THROUGH = { transparent: true, opacity: 0.75, depthFunc: GreaterDepth, depthWrite: false } as const; // what bodies hide shines through
+const THROUGH = { transparent: true, opacity: 0.75, depthFunc: GreaterDepth, depthWrite: false } as const; // hidden parts shine through bodies
 
-/** How arrows are drawn: shafts and heads of unit size along z, in their places. */
+/** Draws arrows: shafts and heads of unit size along z with their transforms. */
 interface Drawing {
   meshes: Mesh[];
   set(arrow: number, shaft: Matrix4, head: Matrix4, color: Color): void;
-  /** So many are drawn. */
+  /** Sets the number of arrows. */
   show(count: number): void;
 }
 
@@ -32,7 +32,7 @@ class InstancedArrows implements Drawing {
       const mesh = new InstancedMesh(geometry, new MeshLambertMaterial(), capacity);
       mesh.castShadow = true;
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-      mesh.setColorAt(0, CONTACT); // makes the memory that its twin shares
+      mesh.setColorAt(0, CONTACT); // allocates the memory shared with its twin
       return mesh;
     });
     const hidden = this.solid.map((mesh) => {
@@ -52,7 +52,7 @@ class InstancedArrows implements Drawing {
   show(count: number) {
     for (const mesh of this.meshes) mesh.count = count;
     if (count === 0) return;
-    // Only what is used goes to the graphics processor, not all there is room for.
+    // Uploads only the used part of the buffers.
     for (const mesh of this.solid) {
       send(mesh.instanceMatrix, 16 * count);
       send(mesh.instanceColor!, 3 * count);
@@ -66,7 +66,7 @@ function send(attribute: InstancedBufferAttribute, numbers: number) {
   attribute.needsUpdate = true;
 }
 
-/** Two draw calls, for the processor alone. Hundreds of contacts are a few pixels wide each: their corners would cost more than all bodies. */
+/** Two draw calls, for software rendering. Hundreds of contacts are a few pixels wide each: their vertices would cost more than all bodies. */
 class MergedArrows implements Drawing {
   readonly meshes: Mesh[];
   private readonly places: Places;
@@ -93,8 +93,8 @@ class MergedArrows implements Drawing {
   }
 }
 
-/** Any number of arrows, up to the capacity. They stand along z and are turned and stretched. What bodies hide of them shines
- * through: the force under a foot is inside the leg. */
+/** Any number of arrows, up to the capacity, each a rotated and scaled copy along z. Hidden parts shine through bodies, because
+ * the force under a foot is inside the leg. */
 export class Arrows {
   readonly group = new Group();
   private readonly drawing: Drawing;

@@ -21,39 +21,39 @@ interface Instance {
 }
 interface Batch {
   mesh: InstancedMesh;
-  shadow: InstancedMesh | undefined; // flat; shares places, and the coarse geometry
+  shadow: InstancedMesh | undefined; // flat; shares transforms and the coarse geometry
   instances: Instance[];
   full: BufferGeometry;
-  coarse: BufferGeometry; // the same where no other is needed
+  coarse: BufferGeometry; // the same object if no other is needed
   first?: number; // number of the first instance among the merged
 }
-/** What is drawn at once while it moves, in place of its batches. */
+/** Replaces batches while bodies move: one draw call. */
 interface Merged {
   places: Places;
   meshes: Mesh[]; // bodies and their flat shadows
 }
 
-const MOVING_TRIANGLES = 20000; // of all bodies while they move, where the processor draws them
-const LEAST_TRIANGLES = 150; // that a mesh keeps
+const MOVING_TRIANGLES = 20000; // of all moving bodies, with software rendering
+const LEAST_TRIANGLES = 150; // of a simplified mesh, at least
 const MERGED_TRIANGLES = 200000; // at most: 25 MB
 
 export type MeshLoader = (file: string) => Promise<BufferGeometry | undefined>;
 export type TextureLoader = (file: string) => Promise<Texture | undefined>;
 export type BodyStyle = "shapes" | "bones";
 
-/** Calm colours for figures whose shapes have none. */
+/** Muted colours for figures without colours. */
 function figureColor(index: number): Color {
   return new Color(DATA_COLORS[index % DATA_COLORS.length]).lerp(new Color("#c8d2dc"), 0.35);
 }
 
-const LEAST_LIGHT = 0.03; // that a black surface reflects: shapes of black robots stay legible without gloss
+const LEAST_LIGHT = 0.03; // reflectance of black: shapes of black robots stay recognisable without gloss
 
-/** The colour of a file, as it is shown. */
+/** The displayed colour for a colour in a file. */
 function shownColor(rgba: readonly number[]): Color {
   return new Color().setRGB(rgba[0]!, rgba[1]!, rgba[2]!, "srgb").lerp(new Color(1, 1, 1), LEAST_LIGHT);
 }
 
-/** Matt surfaces; the processor alone draws them without gloss, and lights those without a picture at their corners only. */
+/** Matt surfaces; software rendering omits gloss, and lights surfaces without a texture at their vertices only. */
 function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number; vertexColors?: boolean; map?: Texture | null }): Material {
   if (quality === "high") return new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
   return options.map ? new MeshLambertMaterial(options) : cornerLit(options);
@@ -71,7 +71,7 @@ export class Bodies {
 
   constructor(private readonly scene: Scene, private readonly load: MeshLoader, private readonly texture: TextureLoader, private readonly highlight: Color, private readonly quality: Quality) {}
 
-  /** Makes the meshes anew. Resolves when mesh files are in, too. */
+  /** Rebuilds the meshes. Resolves when mesh files have been loaded, too. */
   async build(style: BodyStyle): Promise<void> {
     const generation = ++this.generation;
     this.clear();
@@ -79,6 +79,7 @@ export class Bodies {
     this.scene.figures.forEach((figure, f) =>
       figure.links.forEach((link, l) => {
         for (const shape of style === "bones" ? (link.bones ?? link.shapes) : link.shapes) {
+          if (style === "shapes" && shape.color?.[3] === 0) continue;
           const key = keyOf(shape);
           const entry = wanted.get(key) ?? { shape, instances: [] };
           wanted.set(key, entry);
@@ -101,7 +102,7 @@ export class Bodies {
     this.merge();
   }
 
-  /** Makes coarse geometries where there are more triangles than the processor draws in time: every mesh keeps its share. */
+  /** Makes coarse geometries if there are more triangles than software rendering can draw in time; every mesh keeps its share. */
   private coarsen() {
     const all = this.batches.reduce((n, b) => n + b.instances.length * triangles(b.coarse), 0);
     for (const batch of this.batches) {
@@ -110,7 +111,7 @@ export class Bodies {
     }
   }
 
-  /** Opaque bodies without pictures become one draw call for when they move, if there are not too many. */
+  /** Merges opaque bodies without textures into one draw call for motion, if there are not too many. */
   private merge() {
     const batches = this.batches.filter(({ mesh }) => mesh.material instanceof MeshLambertMaterial && !mesh.material.transparent && !mesh.material.map);
     const pieces = batches.flatMap((batch) => batch.instances.map(() => batch.coarse));
@@ -134,7 +135,7 @@ export class Bodies {
     }
   }
 
-  /** Whether things move and have to be drawn in time, or the eye rests on them. */
+  /** Switches between fast drawing of moving bodies and detailed drawing at rest. */
   set moving(on: boolean) {
     for (const batch of this.batches) {
       batch.mesh.geometry = on ? batch.coarse : batch.full;
@@ -144,7 +145,7 @@ export class Bodies {
     for (const mesh of this.merged?.meshes ?? []) mesh.visible = on;
   }
 
-  /** Adds a shape whose mesh or picture is in a file. */
+  /** Adds a shape whose mesh or texture is in a file. */
   private async fetch(generation: number, made: BufferGeometry | undefined, shape: ShapeSpec, instances: Instance[]) {
     const [loaded, texture] = await Promise.all([made ?? this.load(shape.file!), shape.texture ? this.texture(shape.texture) : undefined]);
     if (!loaded || generation !== this.generation) return;
@@ -154,7 +155,7 @@ export class Bodies {
 
   private add(geometry: BufferGeometry, shape: ShapeSpec, instances: Instance[], map: Texture | undefined, coarse = geometry) {
     const opacity = shape.color?.[3] ?? 1;
-    // Colours of the file hold where the model gives none.
+    // Colours of the file apply if the model gives none.
     const own = !!geometry.attributes["color"] && !shape.color && !map;
     if (own) for (const instance of instances) instance.color = new Color(1, 1, 1);
     else geometry.deleteAttribute("color");
@@ -179,7 +180,7 @@ export class Bodies {
     return shadow;
   }
 
-  /** Whether flat shadows are drawn: where there is no ground there is none. */
+  /** Whether flat shadows are drawn: not without a ground. */
   set shadows(shown: boolean) {
     for (const material of [this.flat, this.merged?.meshes[1]?.material as Material | undefined]) if (material) material.visible = shown;
   }
@@ -224,7 +225,7 @@ export class Bodies {
     }
   }
 
-  /** Marks a link, or a whole figure where the link is −1. */
+  /** Highlights a link, or a whole figure if the link is −1. */
   select(body: BodyRef | undefined) {
     this.highlighted = body;
     for (const batch of this.batches) this.tint(batch);
@@ -233,7 +234,7 @@ export class Bodies {
   private tint({ mesh, instances, first }: Batch) {
     const chosen = this.highlighted;
     instances.forEach(({ body, color }, i) => {
-      // A whole figure is marked among others only.
+      // A whole figure is highlighted only if there are others.
       const on = chosen && chosen.figure === body.figure && (chosen.link === body.link || (chosen.link === -1 && this.scene.figures.length > 1));
       const shown = on ? color.clone().lerp(this.highlight, 0.75) : color;
       mesh.setColorAt(i, shown);
@@ -242,7 +243,7 @@ export class Bodies {
     if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
   }
 
-  /** What the ray meets first. */
+  /** The first body that the ray hits. */
   pick(raycaster: Raycaster): { body: BodyRef; hit: Intersection } | undefined {
     const meshes: Object3D[] = this.batches.map((b) => b.mesh);
     const hit = raycaster.intersectObjects(meshes, false)[0];
@@ -252,7 +253,7 @@ export class Bodies {
     return body && { body, hit };
   }
 
-  /** What a link, or a whole figure, reaches. */
+  /** The extent of a link, or of a whole figure. */
   boxOf(body: BodyRef): Box3 {
     const out = new Box3();
     for (const { mesh, instances } of this.batches) {
@@ -283,6 +284,7 @@ export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Qu
   for (const shape of shapes) {
     const color = shape.color ? shownColor(shape.color) : new Color("#9aa5b1");
     const opacity = shape.color?.[3] ?? 1;
+    if (opacity === 0) continue; // geoms of groups that MuJoCo hides, as those for collisions
     const material = materialOf(quality, { color, transparent: opacity < 1, opacity });
     const place = (geometry: BufferGeometry) => {
       const mesh = new Mesh(geometry, material);

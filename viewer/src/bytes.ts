@@ -5,7 +5,7 @@ export interface ByteSource {
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
-/** Something that can be shown to people: what is wrong, what it means, what to do about it. */
+/** An error for users: the problem, its meaning, and what to do about it. */
 export class ViewerError extends Error {
   constructor(message: string, readonly hint = "", readonly code = "") {
     super(message);
@@ -50,7 +50,7 @@ export class HttpSource implements ByteSource {
   }
 }
 
-/** Takes little-endian values off the front; reading beyond the end throws. */
+/** Reads little-endian values from the front; reading beyond the end throws. */
 export class ByteReader {
   private readonly view: DataView;
   at = 0;

@@ -1,7 +1,7 @@
 import type { Frame } from "./frame";
 import type { FigureSpec, Scene } from "./scene";
 
-const MOST_LINKS = 200; // of a figure whose links have channels of their own
+const MOST_LINKS = 200; // of a figure, up to which each link has its own channels
 
 /** Everything in a frame that can be plotted, by name. */
 export interface Channel {
@@ -13,7 +13,7 @@ export interface Channel {
 
 const length = (v: number[]) => Math.hypot(v[0]!, v[1]!, v[2]!);
 
-/** The sum over contacts of a figure, or of one of its links, of what acts on it. */
+/** The sum of the contact forces on a figure or on one of its links. */
 function sum(frame: Frame, figure: number, link: number | undefined, what: "force" | "impulse"): number[] {
   const total = [0, 0, 0];
   for (const c of frame.contacts) {
@@ -34,7 +34,7 @@ function contactChannels(name: string, figure: number, link: number | undefined)
   ];
 }
 
-/** Units of q and of v: what turns is in radians. */
+/** Units of q and of v; rotations are in radians. */
 function units(figure: FigureSpec): { q: string[]; v: string[] } {
   const q: string[] = figure.q_names.map(() => "");
   const v: string[] = figure.v_names.map((name) => (/(^|\.)(omega|w)_?[xyz]$/.test(name) ? "rad/s" : /(^|\.)v_?[xyz]$/.test(name) ? "m/s" : ""));
@@ -79,7 +79,7 @@ export class Series {
   clear() {
     this.times.length = this.values.length = this.impulses.length = 0;
   }
-  /** Forgets what is older than the time. */
+  /** Discards samples before the time. */
   trim(before: number) {
     let n = 0;
     while (n < this.times.length && this.times[n]! < before) ++n;
@@ -115,10 +115,10 @@ export function ticks(low: number, high: number, count: number): number[] {
   };
   const first = [1, 2, 5, 10].findIndex((s) => s * power >= rough);
   const found = multiples([1, 2, 5, 10][first]! * power);
-  return found.length > 1 ? found : multiples([0.5, 1, 2, 5][first]! * power); // one tick alone has no scale
+  return found.length > 1 ? found : multiples([0.5, 1, 2, 5][first]! * power); // a single tick shows no scale
 }
 
-/** Smallest and largest value; a little more than nothing where all are the same. */
+/** Smallest and largest value; slightly apart if all are equal. */
 export function rangeOf(values: number[]): [number, number] {
   let low = Infinity, high = -Infinity;
   for (const v of values) {

@@ -1,8 +1,8 @@
 import { make } from "./dom";
 
-/** A field that finds entries of a long list by a few letters, in order but not side by side: "hipt" finds "walker/tau/hipL_y". */
+/** Fuzzy search in a long list by letters in order: "hipt" finds "walker/tau/hipL_y". */
 
-/** How well a name fits what was typed; undefined: not at all. Fewer and earlier gaps are better, beginnings of words too. */
+/** The score of a name for a query; undefined if it does not match. Fewer and earlier gaps score better, beginnings of words too. */
 export function fit(wanted: string, name: string): number | undefined {
   const text = name.toLowerCase();
   let score = 0;

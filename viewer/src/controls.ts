@@ -41,7 +41,7 @@ export class Controls {
     slider.max = String(end);
     slider.value = String(app.time);
     slider.addEventListener("input", () => {
-      const wanted = Number(slider.value); // before pausing, which writes where we are
+      const wanted = Number(slider.value); // before pausing, which sets the slider
       app.setPlaying(false);
       void app.seek(wanted);
     });
@@ -60,7 +60,7 @@ export class Controls {
   private connectBar() {
     const { app } = this;
     const title = app.scene.notes["title"] || app.recording?.name || "live";
-    byId("title").textContent = title.split("/").pop()!; // of a model alone it is the name of its file
+    byId("title").textContent = title.split("/").pop()!; // for a model it is the name of its file
     document.title = `${byId("title").textContent} – kansetsu`;
     byId("camera").addEventListener("change", () => this.camera(byId<HTMLSelectElement>("camera").value as Preset));
     byId("side-button").addEventListener("click", () => this.togglePanel("side"));
@@ -144,7 +144,7 @@ export class Controls {
     this.legend();
   }
 
-  /** What the colours on the picture mean. */
+  /** The legend of colours. */
   legend() {
     const { shown, metresPerNewton } = this.app.overlays;
     const forces = !!this.app.live || (this.app.frame?.contacts.length ?? 0) > 0;

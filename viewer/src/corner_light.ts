@@ -1,10 +1,10 @@
 import { type Material, MeshLambertMaterial, type MeshLambertMaterialParameters } from "three";
 import { PLACES_DECLARED, PLACES_READ, type Places } from "./merged";
 
-/** Surfaces for those who draw without a graphics processor: light, tone and colour space are computed at the corners and blended in
- * between. Pixels then cost next to nothing; a box looks the same, and round shapes nearly. */
+/** Materials for software rendering: light, tone mapping and colour space are computed at vertices and interpolated. Pixels then
+ * cost next to nothing; boxes look the same, round shapes nearly. */
 
-export type Light = "scene" | "none"; // where a surface gets its light from; without any it has its colour everywhere
+export type Light = "scene" | "none"; // light of a surface; without any it is uniformly coloured
 
 const VERTEX = `
   #include <common>
@@ -38,7 +38,7 @@ const VERTEX = `
   }`;
 const FRAGMENT = "uniform float opacity; varying vec3 shade; void main() { gl_FragColor = vec4(shade, opacity); }";
 
-/** For a mesh, an instanced one, or pieces that are merged and have their places. */
+/** For a mesh, an instanced mesh, or merged pieces with their own transforms. */
 export function cornerLit(options: MeshLambertMaterialParameters, light: Light = "scene", places?: Places): Material {
   const material = new MeshLambertMaterial(options);
   material.defines = { ...(light === "none" && { WITHOUT_LIGHT: "" }), ...(places && { MERGED: "" }) };

@@ -5,7 +5,7 @@ import { icon } from "./icons";
 import { Kinematics } from "./kinematics";
 import type { FigureSpec, JointSpec, Scene } from "./scene";
 
-/** What is known of the selection: where it is, its joint's coordinates, and sliders where the figure may be posed. */
+/** The panel of the selection: its pose, the coordinates of its joint, and sliders if the figure can be posed. */
 export class Details {
   private refresh: (() => void) | undefined;
   readonly posable: boolean;
@@ -64,7 +64,7 @@ export class Details {
       ["mass", () => (link.mass ? `${pretty(link.mass)} kg` : "none")],
     ]);
     this.element.append(make("h2", {}, link.name), list);
-    // The joints between this link and the next one above that has a body: a hip is three hinges.
+    // The joints between this link and the nearest ancestor with mass or shapes: a hip is three hinges.
     const parts: { refresh: () => void }[] = [];
     for (let l = body.link; l > 0; ) {
       const joint = figure.joints[l - 1]!;

@@ -1,4 +1,4 @@
-/** The element with the id; that it is there is part of the page. */
+/** The element with the id, which must exist. */
 export function byId<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no #${id}`);
@@ -25,7 +25,7 @@ export function download(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** A warning that stays until somebody closes it. */
+/** A warning that stays until it is closed. */
 export function showWarning(title: string, text: string, help = "") {
   const box = byId("warning");
   const close = make("button", { class: "icon", "aria-label": "Close the warning", onclick: () => (box.hidden = true) }, "✕");
@@ -33,7 +33,7 @@ export function showWarning(title: string, text: string, help = "") {
   box.hidden = false;
 }
 
-/** A number for people: four significant digits, a real minus sign. */
+/** A formatted number: four significant digits, a typographic minus sign. */
 export function pretty(x: number): string {
   if (!Number.isFinite(x)) return String(x);
   const a = Math.abs(x);
@@ -41,7 +41,7 @@ export function pretty(x: number): string {
   return text.replace("-", "−");
 }
 
-/** The number beside a tick: as many digits as the steps need, and no more. */
+/** The label of a tick, with as many digits as the spacing needs. */
 export function tickLabel(value: number, step: number): string {
   if (value === 0 && step < 1e-5) return "0";
   if (Math.max(Math.abs(value), step) >= 1e6 || step < 1e-5) return `${Number(value.toPrecision(4))}`.replace("-", "−");

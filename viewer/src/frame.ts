@@ -1,6 +1,6 @@
 import { ByteReader, ViewerError } from "./bytes";
 
-/** What happened at one moment: the message kansetsu.Frame (docs/formats/recording.md). */
+/** A frame: the message kansetsu.Frame (docs/formats/recording.md). */
 export interface Frame {
   readonly time: number;
   readonly figures: { q: Numbers; v: Numbers }[];
@@ -21,7 +21,7 @@ export interface Contact {
   normal: number[];
   force: number[];
   moment: number[];
-  impulse: number[]; // of impacts since the frame before [N s]
+  impulse: number[]; // of impacts since the previous frame [N s]
   state: number; // see CONTACT_STATES
 }
 export const CONTACT_STATES = ["", "sticks", "slides", "spins", "impact"];

@@ -1,6 +1,6 @@
-/** Chooses how many pixels a moving picture gets where the processor draws it: as many as it draws in time. */
+/** Adapts the resolution of moving pictures to the speed of software rendering. */
 
-const PACED = 12; // pictures that decide together: their median whether there are too many pixels, their upper quartile whether there may be more
+const PACED = 12; // pictures per decision: the median decides whether there are too many pixels, the upper quartile whether there may be more
 const LATE = 36; // [ms] a picture: below 28 a second there are too many pixels
 const EARLY = 18; // [ms] a picture: 60 a second, as fast as pages are shown; there may be room for more
 const MOST_PATIENCE = 64; // decisions between two attempts at a level that failed: half a minute at most
@@ -19,7 +19,7 @@ export class Governor {
     return RATIOS[this.level]!;
   }
 
-  /** How long the last picture took [ms], or that it was not one of a row. Whether the ratio is another now. */
+  /** Takes the time of the last picture [ms], or none if it was not part of a sequence. Returns whether the ratio has changed. */
   note(elapsed: number | undefined): boolean {
     if (elapsed === undefined) this.times.length = 0;
     else this.times.push(elapsed);

@@ -6,9 +6,9 @@ import { PLACES_DECLARED, PLACES_READ, type Places } from "./merged";
 import type { ShapeSpec } from "./scene";
 import type { Quality } from "./stage";
 
-/** Grid, sky, and shadows for those who draw without a graphics processor. */
+/** Grid, sky, and shadows for software rendering. */
 
-export const SUN = new Vector3(0.55, -0.75, 1.6); // towards it
+export const SUN = new Vector3(0.55, -0.75, 1.6); // direction towards the sun
 
 export type Grid = (Mesh | LineSegments) & { material: ShaderMaterial };
 const REACH: Record<Quality, number> = { high: 30, low: 12 }; // [m] from the middle, to each side; the grid has faded out there
@@ -16,14 +16,14 @@ const REACH: Record<Quality, number> = { high: 30, low: 12 }; // [m] from the mi
 const FADE = "float fade = 1.0 - smoothstep(0.12 * reach, reach, length(p - center));";
 const uniforms = () => ({ color: { value: new Color() }, center: { value: new Vector2() }, reach: { value: 9 } });
 
-/** Lines every metre and every quarter. The processor alone draws them as lines, and not as far: a shader over all of the ground
- * costs it a fifth of the picture. */
+/** Lines every metre and every quarter. Software rendering draws line primitives, and not as far: a shader over all of the ground
+ * takes a fifth of its time. */
 export function gridOf(quality: Quality): Grid {
   const reach = REACH[quality];
   return quality === "low" ? new LineSegments(lines(reach), lineMaterial()) : new Mesh(new PlaneGeometry(2 * reach, 2 * reach), gridMaterial());
 }
 
-/** Puts the grid under a point, to be seen from so far away. */
+/** Centres the grid below a point, for a given viewing distance. */
 export function placeGrid(grid: Grid, at: Vector3, level: number, distance: number, quality: Quality) {
   grid.position.set(Math.round(at.x), Math.round(at.y), level + 0.001);
   (grid.material.uniforms["center"]!.value as Vector2).set(at.x, at.y);
@@ -32,7 +32,7 @@ export function placeGrid(grid: Grid, at: Vector3, level: number, distance: numb
 
 function lines(reach: number): BufferGeometry {
   const positions: number[] = [], weights: number[] = [];
-  // In pieces: of a line that passes behind the eye, SwiftShader draws nothing.
+  // In pieces: SwiftShader omits lines that extend behind the camera.
   const cross = (at: number, half: number, weight: number) => {
     for (let from = -half, to = from + 3; from < half; from = to, to += 3) {
       positions.push(at, from, 0, at, to, 0, from, at, 0, to, at, 0);
@@ -97,7 +97,7 @@ export function skyMaterial(): ShaderMaterial {
   });
 }
 
-const HANGING = 0.1; // share of their height that bodies may be below z = 0: feet of a capture sink in by less, robots drawn about their flange by more
+const HANGING = 0.1; // share of the bodies' height that may be below z = 0: less for feet of a capture, more for robots modelled about their flange
 
 /** The height of the ground: that of the highest level plane of the environment. Where there is no environment it is z = 0, or below
  * bodies that reach far below. */
@@ -114,8 +114,8 @@ export function flattening(level: number, out = new Matrix4()): Matrix4 {
   return out.set(1, 0, x, -x * level, 0, 1, y, -y * level, 0, 0, 0, level + 0.002, 0, 0, 0, 1);
 }
 
-/** What is drawn with flattening(): the shadow without a picture from the light's side, which would cost the processor half of its time. Only
- * the ground gets one; `level` is its height. */
+/** Draws with flattening(): a shadow without a shadow map, which would take half of the time of software rendering. Only the ground
+ * receives it; `level` is its height. */
 export function flatShadow(level: { value: number }, places?: Places): MeshBasicMaterial {
   const material = new MeshBasicMaterial({ color: 0x000000, transparent: true, opacity: 0.24, depthWrite: false });
   // Where shadows overlap they darken once.
@@ -123,8 +123,8 @@ export function flatShadow(level: { value: number }, places?: Places): MeshBasic
   material.stencilRef = 1;
   material.stencilFunc = NotEqualStencilFunc;
   material.stencilZPass = ReplaceStencilOp;
-  // What is below the ground throws none: a body with its middle there is left out, and what others have there is lifted onto the ground.
-  // (To leave out pixels would cost much more: then none could be skipped before they are drawn.)
+  // Nothing below the ground casts a shadow: bodies whose centre is below are omitted, parts below are raised to the ground.
+  // (Discarding pixels would cost much more: it disables early depth tests.)
   if (places) material.defines = { MERGED: "" };
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = `

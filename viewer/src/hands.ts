@@ -4,14 +4,14 @@ import { byId, download, make, pretty } from "./dom";
 import type { BodyRef, Frame } from "./frame";
 import type { Live } from "./live";
 
-/** What people do to a running simulation: pull at bodies, hold and release them, change gravity and controllers. */
+/** Interaction with a running simulation: pull, hold and release bodies, change gravity and controllers. */
 export class Hands {
   private target: Vector3 | undefined; // of the pull
   private readonly spring: Line;
   private readonly label = make("output", { class: "pull", hidden: true });
   private readonly record = make("button", { class: "text", "aria-pressed": "false", title: "Record the simulation; a second click saves it as an .mcap file (R)", onclick: () => this.toggleRecording() }, "Record");
-  private began = false; // a recording is running, as far as is known
-  private mine = false; // this page began the recording, and gets it
+  private began = false; // a recording is running
+  private mine = false; // this page started the recording and will receive it
 
   constructor(private readonly app: App, private readonly live: Live) {
     byId("side").append(this.panel());
@@ -24,7 +24,7 @@ export class Hands {
     app.stage.canvas.parentElement!.append(this.label);
   }
 
-  /** A body hangs on the pointer by a spring, in the plane through the point that faces the camera. */
+  /** Pulls a body by a spring to the pointer, in the plane through the point and parallel to the picture. */
   drag(event: PointerEvent) {
     const { stage } = this.app;
     const found = this.app.pick(event);
@@ -52,7 +52,7 @@ export class Hands {
     });
   }
 
-  /** The point that is pulled, the spring to the pointer, and how strong it pulls. */
+  /** Draws the pulled point, the spring to the pointer, and its force. */
   showPull(frame: Frame) {
     const pull = frame.connections.find((c) => c.name === "drag");
     this.spring.visible = !!pull && !!this.target;
@@ -70,7 +70,7 @@ export class Hands {
     this.label.textContent = `${pretty(Math.hypot(...pull.force))} N`;
   }
 
-  /** Holds the body where it is, at the point (of the world) or at its middle; one that is held is released. */
+  /** Holds the body at the point (of the world) or at its centre; releases it if it is held. */
   toggle(body: BodyRef, point?: Vector3) {
     if (body.link < 0) return;
     if (this.holds(body)) {

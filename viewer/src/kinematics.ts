@@ -95,7 +95,7 @@ export class Kinematics {
     return mass > 0 ? out.divideScalar(mass) : out.setFromMatrixPosition(this.poses[0] ?? new Matrix4());
   }
 
-  /** Between two configurations: numbers straight, quaternions on the shorter way. */
+  /** Interpolates between two configurations: numbers linearly, quaternions along the shorter arc. */
   interpolate(a: Numbers, b: Numbers, s: number, out: Float64Array): Float64Array {
     for (let i = 0; i < out.length; ++i) out[i] = a[i]! + s * (b[i]! - a[i]!);
     for (const at of this.quaternions) {
@@ -105,7 +105,7 @@ export class Kinematics {
     return out;
   }
 
-  /** Where the joint's frame is, for the poses of the last update(): socket on its parent. */
+  /** The joint's frame for the poses of the last update(): the socket on its parent. */
   socket(joint: number, out = new Matrix4()): Matrix4 {
     const step = this.steps[joint]!;
     return out.multiplyMatrices(this.poses[step.joint.parent]!, step.socket);

@@ -3,7 +3,7 @@ import type { BodyRef, Frame } from "./frame";
 /** Touchdown and lift-off of bodies, from the contacts of frame after frame. */
 
 const SHORTEST_GAP = 0.05; // [s] without force that ends a contact: a foot that rolls from heel to toe does not leave the ground
-const MOST = 400; // marks; in a heap they would say nothing
+const MOST = 400; // marks; in a heap they would be useless
 
 export interface Mark {
   time: number;
@@ -36,13 +36,13 @@ export class Landings {
     for (const [key, contact] of this.lasting) if (frame.time - contact.to > SHORTEST_GAP) this.close(key, contact);
   }
 
-  /** All of them by time; none where there are too many to be of use. */
+  /** All marks by time; none if there are too many to be useful. */
   finish(): Mark[] {
     for (const [key, contact] of this.lasting) this.close(key, contact);
     return this.marks.length > MOST ? [] : this.marks.sort((a, b) => a.time - b.time);
   }
 
-  /** What touches from the start has not landed, and what touches to the end has not left. */
+  /** Contacts that exist at the start are no touchdowns, those that exist at the end no lift-offs. */
   private close(key: string, { from, to }: Lasting) {
     this.lasting.delete(key);
     if (from > this.start!) this.marks.push({ time: from, text: `touch ${key}` });

@@ -2,7 +2,7 @@ import { ViewerError } from "./bytes";
 import { LiveFrames, type LiveFrame } from "./live_frame";
 import { parseScene, type Scene } from "./scene";
 
-/** A simulation that runs elsewhere and streams (docs/formats/live.md): text messages are JSON, binary ones are frames, or what changed since the frame before. */
+/** A remote simulation as a stream (docs/formats/live.md): text messages are JSON, binary ones are frames or changes since the previous frame. */
 
 export interface Control {
   name: string;
@@ -81,14 +81,14 @@ export class Live {
     });
   }
 
-  /** A file that the scene names, from the server that runs the simulation. */
+  /** A file of the scene, from the server of the simulation. */
   async attachment(name: string): Promise<Uint8Array | undefined> {
     const url = new URL(this.socket.url);
     const answer = await fetch(`/${name}${url.search}`);
     return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : undefined;
   }
 
-  /** The next frame, for those who need one before they listen. */
+  /** The next frame, for callers that need one before they subscribe. */
   firstFrame(): Promise<LiveFrame> {
     return new Promise((resolve) => (this.onFrame = resolve));
   }

@@ -2,18 +2,18 @@ import { ByteReader, ViewerError } from "./bytes";
 import type { BodyRef, Connection, Contact, Frame, Numbers } from "./frame";
 import type { Scene } from "./scene";
 
-/** Frames of a running simulation (docs/formats/live.md): whole ones, and what has changed since the frame before. */
+/** Frames of a running simulation (docs/formats/live.md): whole ones, and changes since the previous frame. */
 
 const CONTACT_VALUES = 16, CONNECTION_VALUES = 9;
 const CHANGE = 1;
 
-/** Which bodies touch and are connected. Frames share it until it changes. */
+/** The bodies that touch or are connected. Frames share it until it changes. */
 interface Parts {
   contacts: { a: BodyRef; b: BodyRef }[];
   connections: { name: string; a: BodyRef; b: BodyRef }[];
 }
 
-/** A frame as the numbers that came: a minute of them fits into memory. Objects are made when they are asked for. */
+/** A frame as raw numbers, so that a minute of frames fits into memory. Objects are made on demand. */
 export class LiveFrame implements Frame {
   constructor(readonly time: number, readonly events: string[], readonly values: Float32Array, readonly parts: Parts, private readonly sizes: Sizes) {}
 
@@ -50,7 +50,7 @@ interface Sizes {
   fixed: number; // and of channels
 }
 
-/** Takes messages in the order in which they come. */
+/** Decodes messages in their order of arrival. */
 export class LiveFrames {
   private readonly sizes: Sizes;
   private last: LiveFrame | undefined;

@@ -2,7 +2,7 @@ import { ViewerError } from "./bytes";
 
 const damaged = () => new ViewerError("A compressed piece of the recording is damaged.", "", "REC011");
 
-/** One LZ4 block into `out` from `to` on; returns where it ends. Matches may reach back into earlier blocks. */
+/** Decodes one LZ4 block into `out` at `to`; returns the end. Matches may refer to earlier blocks. */
 function block(input: Uint8Array, out: Uint8Array, to: number): number {
   let i = 0;
   const length = (start: number) => {

@@ -9,11 +9,11 @@ import { Recording } from "./recording";
 import { Stage } from "./stage";
 import { storedLook } from "./theme";
 
-/** Finds out what to show: a recording inside this page, one on the server that sent it, a running simulation, a dropped file. */
+/** Determines what to show: a recording embedded in this page or on its server, a running simulation, or a dropped file. */
 
 declare global {
   interface Window {
-    kansetsu?: App; // for tests and the curious
+    kansetsu?: App; // for tests and debugging
   }
 }
 
@@ -44,7 +44,7 @@ function embedded(): ByteSource | undefined {
   return new BufferSource(bytes, element.dataset["name"] ?? "recording");
 }
 
-/** The page as it was sent, to begin again with. */
+/** The original page, to start again. */
 const fresh = byId("app").cloneNode(true);
 
 async function show(recording: Recording | undefined, live: Live | undefined) {
@@ -79,7 +79,7 @@ async function start() {
   } else await post("picture", await makePicture(recording, canvas, order));
 }
 
-/** Dropped files are shown in place of what is there. */
+/** Dropped files replace the present content. */
 function acceptDrops() {
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => {

@@ -3,7 +3,7 @@ import { Landings, type Mark } from "./landings";
 import type { Recording } from "./recording";
 import { COM, CONNECTION, CONTACT } from "./theme";
 
-const LONGEST = 400; // chunks that are scanned; longer recordings are left alone
+const LONGEST = 400; // chunks that are scanned; longer recordings have no marks
 
 /** From a flat end to a tip. */
 function triangle(g: CanvasRenderingContext2D, x: number, from: number, to: number) {
@@ -12,13 +12,13 @@ function triangle(g: CanvasRenderingContext2D, x: number, from: number, to: numb
   g.lineTo(x, to);
 }
 
-/** Events as marks above the time line: touchdown points down, lift-off up. Where a recording names none, they follow from its contacts. */
+/** Events as marks above the time line: touchdown points down, lift-off up. For recordings without events they follow from the contacts. */
 export class Marks {
   private events: Mark[] = [];
 
   constructor(private readonly recording: Recording) {}
 
-  /** Finds them, once the page has nothing better to do. */
+  /** Scans for them when the page is idle. */
   async scan() {
     if (this.recording.chunks.length > LONGEST) return;
     await new Promise((done) => setTimeout(done, 600));

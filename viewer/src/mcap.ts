@@ -2,7 +2,7 @@ import { decompress as decompressZstd } from "fzstd";
 import { ByteReader, ViewerError, type ByteSource } from "./bytes";
 import { decompressLz4 } from "./lz4";
 
-/** MCAP files (https://mcap.dev/spec), read by their index; by scanning where a file has no end. */
+/** MCAP files (https://mcap.dev/spec), read by their index, or by scanning if a file is truncated. */
 
 const MAGIC = [0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a];
 const enum Op {
@@ -18,7 +18,7 @@ export interface Channel {
   encoding: string;
   metadata: Record<string, string>;
 }
-/** Where a chunk of messages is in the file, and which times it spans [s]. */
+/** Position of a chunk of messages in the file, and its time span [s]. */
 export interface ChunkInfo {
   start: number;
   end: number;
@@ -60,7 +60,7 @@ export class McapFile {
     try {
       if (await file.readSummary(size)) return file;
     } catch (error) {
-      if (!(error instanceof ViewerError)) throw error; // a damaged index: what it refers to may still be whole
+      if (!(error instanceof ViewerError)) throw error; // a damaged index: the data may still be intact
     }
     file.forget();
     await file.scan(size);
@@ -159,7 +159,7 @@ export class McapFile {
     this.attachments.clear();
   }
 
-  /** Goes from record to record; what comes after the last whole one is lost. */
+  /** Reads record by record, up to the last complete one. */
   private async scan(size: number) {
     this.complete = false;
     let at = 8;
@@ -203,7 +203,7 @@ export class McapFile {
     const indexes: { channel: number; at: number }[] = [];
     const offsets = new ByteReader(content.raw(content.u32()));
     while (offsets.left > 0) indexes.push({ channel: offsets.u16(), at: offsets.u64() });
-    // An index without entries is 15 bytes long: the chunk holds nothing of that channel.
+    // An index without entries is 15 bytes long: the chunk has no message of that channel.
     const last = offset + length + content.u64();
     indexes.sort((a, b) => a.at - b.at);
     const filled = indexes.filter(({ at }, i) => (indexes[i + 1]?.at ?? last) - at > 15);

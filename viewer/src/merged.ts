@@ -1,13 +1,13 @@
 import { BufferAttribute, BufferGeometry, type Color, DataTexture, FloatType, type Matrix4, RGBAFormat } from "three";
 
-/** Many pieces as one draw call. Where the processor draws, a call costs as much as a hundred triangles, and an instanced mesh is one call
- * for every instance; so the pieces become one geometry, and each finds its place and colour by its number. */
+/** Many pieces in one draw call. In software rendering a call costs as much as a hundred triangles, and an instanced mesh is one call
+ * per instance; so the pieces become one geometry, and each gets its transform and colour by its index. */
 
-export const MOST_PIECES = 4096; // rows of the picture that holds their places; every WebGL 2 has room for more
+export const MOST_PIECES = 4096; // rows of the texture with their transforms; every WebGL 2 supports more
 
 const WIDTH = 5; // texels of a row: the columns of the matrix, then the colour
 
-/** Where the pieces are, and their colours. */
+/** Transforms and colours of the pieces. */
 export class Places {
   readonly texture: DataTexture;
   private readonly values: Float32Array;
@@ -26,7 +26,7 @@ export class Places {
   }
 }
 
-/** For the shader of corners: it finds what it would have got of an instanced mesh. */
+/** For the vertex shader: provides the attributes of an instanced mesh. */
 export const PLACES_DECLARED = `
   #ifdef MERGED
     attribute float piece;
@@ -41,7 +41,7 @@ export const PLACES_READ = `
     vec3 instanceColor = texelFetch(places, ivec2(4, row), 0).rgb;
   #endif`;
 
-/** One geometry of all pieces, in their order. Pieces without colours of their own are white. */
+/** One geometry of all pieces, in order. Pieces without vertex colours are white. */
 export function merged(pieces: BufferGeometry[]): BufferGeometry {
   const corners = pieces.reduce((n, g) => n + g.attributes["position"]!.count, 0);
   const indices = pieces.reduce((n, g) => n + indexCount(g), 0);

@@ -7,11 +7,11 @@ import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js
 import type { Object3D } from "three";
 import type { MeshLoader, TextureLoader } from "./bodies";
 
-/** Mesh files that travel in the recording: STL, OBJ, DAE and glTF. */
+/** Mesh files in the recording: STL, OBJ, DAE and glTF. */
 
 const KEPT = ["position", "normal", "uv"];
 
-/** All parts as one geometry; their materials become colours of corners, where the file has any. */
+/** All parts as one geometry; materials of the file become vertex colours. */
 function geometryOf(root: Object3D): BufferGeometry | undefined {
   root.updateMatrixWorld(true);
   const parts: BufferGeometry[] = [];
@@ -54,14 +54,14 @@ async function parse(name: string, bytes: Uint8Array): Promise<BufferGeometry | 
   return undefined;
 }
 
-/** Loads each picture once; what cannot be understood is left out. */
+/** Loads each texture once; unreadable ones are omitted. */
 export function textureLoader(read: (name: string) => Promise<Uint8Array | undefined>, complain: (text: string) => void): TextureLoader {
   const known = new Map<string, Promise<Texture | undefined>>();
   const load = async (name: string) => {
     const bytes = await read(name);
     if (!bytes) return undefined;
     const texture = new Texture(await createImageBitmap(new Blob([bytes.slice()], { type: "image/png" }), { imageOrientation: "flipY" }));
-    texture.flipY = false; // of an ImageBitmap it has no effect
+    texture.flipY = false; // no effect for an ImageBitmap
     texture.colorSpace = SRGBColorSpace;
     texture.wrapS = texture.wrapT = RepeatWrapping;
     texture.needsUpdate = true;
@@ -80,7 +80,7 @@ export function textureLoader(read: (name: string) => Promise<Uint8Array | undef
   };
 }
 
-/** Loads each file once. What cannot be understood is left out; `complain` hears of it. */
+/** Loads each file once. Unreadable ones are omitted and reported by `complain`. */
 export function meshLoader(read: (name: string) => Promise<Uint8Array | undefined>, complain: (text: string) => void): MeshLoader {
   const known = new Map<string, Promise<BufferGeometry | undefined>>();
   return (name) => {

@@ -9,8 +9,8 @@ import { COM, CONNECTION, CONTACT, COP, JOINT, SLIDE } from "./theme";
 
 /** Arrows, marks, axes and trails on top of the bodies. */
 
-const GROWN = 1.75; // [m]: marks have their sizes for a figure of this height, and 1 m per kN suits its weight
-const OF_HEIGHT = 0.4; // length of the arrow of a figure's weight over the figure's size
+const GROWN = 1.75; // [m] height of the figure for which marks have their nominal size and forces 1 m per kN
+const OF_HEIGHT = 0.4; // length of the arrow of a figure's weight, relative to the figure's size
 
 /** Metres of arrow per newton, 1, 2 or 5 times a power of ten: the weight of the heaviest figure is drawn at about 0.4 of its size. */
 export function arrowScale(weight: number, size: number): number {
@@ -20,7 +20,7 @@ export function arrowScale(weight: number, size: number): number {
   return power * steps.reduce((best, a) => (near(a) < near(best) ? a : best));
 }
 
-/** A line that remembers the last places of a point. */
+/** A line through the last positions of a point. */
 class Trail {
   readonly line: Line;
   private readonly points: Vector3[] = [];
@@ -49,9 +49,9 @@ export type OverlayName = "contacts" | "com" | "joints" | "frames" | "trails";
 export class Overlays {
   readonly group = new Group();
   readonly shown: Record<OverlayName, boolean> = { contacts: true, com: false, joints: false, frames: false, trails: false };
-  forceScale = 1; // chosen by people, on top of the scene's
+  forceScale = 1; // chosen by the user, in addition to the scene's
   private sceneScale = 1e-3; // [m/N]
-  private size = 1; // of marks, relative to those of a grown figure
+  private size = 1; // of marks, relative to those of an adult figure
   private readonly arrows: Arrows;
   private readonly axes: Arrows;
   private readonly com: Mesh[];
@@ -122,7 +122,7 @@ export class Overlays {
     this.arrows.end();
   }
 
-  /** The centre of pressure: where contact forces of a figure would act as one, weighted by their pressing parts. */
+  /** The centre of pressure: mean position of a figure's contacts, weighted by their normal forces. */
   private pressure(contacts: Contact[], figure: number) {
     const mark = this.cop[figure]!;
     mark.visible = false;

@@ -1,9 +1,9 @@
 import type { LiveFrame } from "./live_frame";
 
-const FRAME = 400; // [bytes] of a frame beside its numbers
+const FRAME = 400; // [bytes] of a frame in addition to its numbers
 const sizeOf = (frame: LiveFrame) => FRAME + frame.values.byteLength;
 
-/** What a running simulation has shown so far, as far as it is kept: to look back, and to go on from there. */
+/** The past frames of a running simulation, for rewinding. */
 export class Past {
   private frames: LiveFrame[] = [];
   private bytes = 0;
@@ -17,19 +17,19 @@ export class Past {
     return this.frames[this.frames.length - 1]?.time ?? 0;
   }
 
-  /** A frame from before the last one means that the simulation began again, or was taken back. */
+  /** A frame earlier than the last one means that the simulation was reset or rewound. */
   add(frame: LiveFrame) {
     while (this.frames.length > 0 && frame.time <= this.end) this.bytes -= sizeOf(this.frames.pop()!);
     this.frames.push(frame);
     this.bytes += sizeOf(frame);
     let old = 0, bytes = this.bytes;
     while (old < this.frames.length - 1 && (this.frames[old]!.time < frame.time - this.seconds || bytes > this.most)) bytes -= sizeOf(this.frames[old++]!);
-    if (old <= 64 && this.bytes <= 1.1 * this.most) return; // not one by one
+    if (old <= 64 && this.bytes <= 1.1 * this.most) return; // in batches
     this.frames.splice(0, old);
     this.bytes = bytes;
   }
 
-  /** All that is kept, for a plot that begins. */
+  /** All past frames, for a new plot. */
   scan(visit: (frames: LiveFrame[], share: number) => void) {
     visit(this.frames, 1);
   }
@@ -44,7 +44,7 @@ export class Past {
     return found;
   }
 
-  /** The frame beside the one at the time. */
+  /** The neighbour of the frame at the time. */
   beside(time: number, count: 1 | -1): LiveFrame | undefined {
     const here = this.at(time);
     const i = here ? this.frames.indexOf(here) : -1;

@@ -1,9 +1,10 @@
 import { Box3, Vector3 } from "three";
 import { App } from "./app";
 import type { Recording } from "./recording";
+import { isShapeless } from "./scene";
 import { Stage, type Preset } from "./stage";
 
-/** Stills and strips without anybody watching: the page renders, and hands the picture to the server that asked for it. */
+/** Pictures, strips and videos: the page renders them and sends them to the server. */
 export interface PictureOrder {
   width: number;
   height: number;
@@ -28,11 +29,12 @@ export function orderOf(query: URLSearchParams): PictureOrder | undefined {
   };
 }
 
-/** An app without a page around it, as the order wants it. */
+/** An app without its page, set up as ordered. */
 async function stageFor(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder): Promise<{ stage: Stage; app: App; start: number; end: number }> {
   const stage = new Stage(canvas, "high");
   const app = new App(recording, undefined, stage);
   for (const name of Object.keys(app.overlays.shown)) app.overlays.shown[name as keyof typeof app.overlays.shown] = order.show.includes(name);
+  if (isShapeless(app.scene)) app.overlays.shown.frames = true;
   app.setLook(order.look);
   await app.setStyle(order.style);
   await app.stillAt(recording.start);
@@ -40,16 +42,16 @@ async function stageFor(recording: Recording, canvas: HTMLCanvasElement, order: 
   return { stage, app, start: Number.isNaN(order.from) ? recording.start : order.from, end: Number.isNaN(order.to) ? recording.end : order.to };
 }
 
-/** At once: toBlob waits for the page to be idle, up to a second a picture where nobody watches it. */
+/** Synchronous: toBlob waits until the page is idle, up to a second per picture in a hidden page. */
 function png(canvas: HTMLCanvasElement): Blob {
   const bytes = atob(canvas.toDataURL("image/png").split(",")[1] ?? "");
   if (bytes === "") throw new Error("the picture is empty");
   return new Blob([Uint8Array.from(bytes, (c) => c.charCodeAt(0))], { type: "image/png" });
 }
 
-const CALM = 1.0; // [s] over which the camera's way is averaged
+const CALM = 1.0; // [s] over which the camera's path is averaged
 
-/** Picture after picture of a film, handed to `send`. The camera goes along over the ground, calmly. */
+/** The pictures of a video, passed to `send` one after the other. The camera follows smoothly over the ground. */
 export async function makeFilm(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder, send: (picture: Blob) => Promise<unknown>) {
   const { stage, app, start, end } = await stageFor(recording, canvas, order);
   const count = Math.max(1, Math.floor((end - start) * order.video + 1e-6) + 1);
@@ -77,7 +79,7 @@ export async function makeFilm(recording: Recording, canvas: HTMLCanvasElement, 
 export async function makePicture(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder): Promise<Blob> {
   const { stage, app, start, end } = await stageFor(recording, canvas, order);
   const times = Array.from({ length: order.count }, (_, i) => (order.count === 1 ? start : start + ((end - start) * i) / (order.count - 1)));
-  // One distance for all pictures: far enough for the largest. The camera goes along with the figures over the ground, not up and down.
+  // One distance for all pictures, for the largest extent. The camera follows the figures horizontally only.
   const boxes: Box3[] = [];
   for (const time of times) {
     await app.stillAt(time);

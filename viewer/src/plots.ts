@@ -14,7 +14,7 @@ interface Row {
   value: HTMLOutputElement;
 }
 
-/** Reads all frames, calling back with pieces; or nothing to read in live mode. */
+/** Reads all frames and passes them on in pieces; in live mode the past ones. */
 export type Scanner = (visit: (frames: Frame[], share: number) => boolean | void) => Promise<void>;
 
 const LEFT = 54;
@@ -88,7 +88,7 @@ export class Plots {
     this.hint();
   }
 
-  /** A frame that has just come, in live mode. */
+  /** Adds a new frame, in live mode. */
   push(frame: Frame, keep: number) {
     for (const { series } of this.rows) {
       if (frame.time < (series.times[series.times.length - 1] ?? -Infinity)) series.clear();
@@ -171,7 +171,7 @@ function line(g: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y
   g.stroke();
 }
 
-/** Ticks with what stands beside them. */
+/** Ticks with their labels. */
 export function labelled(low: number, high: number, count: number): [number, string][] {
   const found = ticks(low, high, count);
   const step = found.length > 1 ? found[1]! - found[0]! : Math.abs(found[0]!) || 1;
@@ -183,7 +183,7 @@ export function timeTicks(start: number, end: number, count: number): [number, s
   return labelled(start, end, count).map(([v, label], i, all) => [v, i === all.length - 1 ? `${label} s` : label]);
 }
 
-/** Draws the series; where many samples share a pixel, their range. */
+/** Draws the series; as ranges if many samples share a pixel. */
 function curve(g: CanvasRenderingContext2D, series: Series, x: (t: number) => number, y: (v: number) => number) {
   g.beginPath();
   let column = NaN, low = 0, high = 0, pen = false;
@@ -207,7 +207,7 @@ function curve(g: CanvasRenderingContext2D, series: Series, x: (t: number) => nu
   g.stroke();
 }
 
-/** Impacts last no time: stems as tall as their impulse beside the largest one, with its number. */
+/** Impacts as stems, in proportion to the largest impulse, which is labelled. */
 function impulses(g: CanvasRenderingContext2D, series: Series, x: (t: number) => number, top: number, bottom: number) {
   if (series.impulses.length === 0) return;
   const largest = series.impulses.reduce((a, b) => (b.value > a.value ? b : a));
@@ -225,7 +225,7 @@ function impulses(g: CanvasRenderingContext2D, series: Series, x: (t: number) =>
   g.fillText(`${pretty(largest.value)} N s`, x(largest.time) + 5, top + 3);
 }
 
-/** The plots as a drawing for papers. */
+/** The plots as SVG. */
 export function svgOf(rows: { series: Series; color: string }[], [start, end]: [number, number]): string {
   const W = 720, H = 130, L = 62;
   const escape = (s: string) => s.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]!);

@@ -3,7 +3,7 @@ import { decodeFrame, type Frame } from "./frame";
 import { McapFile, type ChunkInfo } from "./mcap";
 import { parseScene, type Scene } from "./scene";
 
-/** A recording as the viewer sees it: a scene, a span of time, and frames that are loaded as they are asked for. */
+/** A recording: a scene, a time span, and frames that are loaded on demand. */
 
 export const FRAME_TOPIC = "/kansetsu/frame";
 const KEPT_CHUNKS = 24;
@@ -84,7 +84,7 @@ export class Recording {
     return fits;
   }
 
-  /** The frame at or before the time and the one after it, if they are loaded; else they are asked for. */
+  /** The frame at or before the time and the one after it, if they are loaded; otherwise loading starts. */
   peek(time: number): [Frame, Frame | undefined] | undefined {
     const chunk = this.chunkAt(time);
     if (!chunk) return undefined;
@@ -119,7 +119,7 @@ export class Recording {
     return (count > 0 ? others[0] : others[others.length - 1])?.time ?? time;
   }
 
-  /** Every frame, chunk by chunk; does not disturb what is kept for playing. */
+  /** Every frame, chunk by chunk; does not change the cache for playing. */
   async scan(visit: (frames: Frame[], share: number) => boolean | void) {
     for (const [i, chunk] of this.chunks.entries()) {
       const kept = this.loaded.get(chunk);

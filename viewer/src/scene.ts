@@ -1,6 +1,6 @@
 import { ViewerError } from "./bytes";
 
-/** scene.json of a recording: what does not change (docs/formats/recording.md). Poses are [x, y, z, qx, qy, qz, qw]. */
+/** scene.json of a recording: its constant part (docs/formats/recording.md). Poses are [x, y, z, qx, qy, qz, qw]. */
 export type Pose7 = [number, number, number, number, number, number, number];
 export type Vec = [number, number, number];
 
@@ -88,7 +88,12 @@ export function parseScene(text: string): Scene {
   return scene;
 }
 
-/** Indices in q at which a quaternion begins, and of all other numbers nothing. */
+/** Whether no link has a shape, for example because all mesh files are missing. */
+export function isShapeless(scene: Scene): boolean {
+  return scene.figures.every((figure) => figure.links.every((link) => link.shapes.length === 0));
+}
+
+/** Indices in q at which a quaternion begins. */
 export function quaternionsOf(figure: FigureSpec): number[] {
   const found = figure.base === "free" ? [3] : [];
   for (const joint of figure.joints) {

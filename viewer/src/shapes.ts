@@ -3,10 +3,10 @@ import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js"
 import type { ShapeSpec } from "./scene";
 import type { Quality } from "./stage";
 
-/** How finely round shapes are cut: corners around, rings from pole to equator. */
+/** Tessellation of round shapes: segments around, rings from pole to equator. */
 export type Detail = readonly [around: number, rings: number];
 
-/** For a graphics processor; for the processor alone, while things move and when they rest. */
+/** For a graphics processor; for software rendering in motion and at rest. */
 export type Cut = Quality | "resting";
 const CUTS: Record<Cut, { finest: Detail; shapes: number }> = {
   high: { finest: [32, 10], shapes: 4000 },
@@ -14,14 +14,14 @@ const CUTS: Record<Cut, { finest: Detail; shapes: number }> = {
   resting: { finest: [32, 10], shapes: 100 },
 };
 
-/** As fine as the eye asks, coarser where there are so many round shapes that their corners would cost the picture's time. */
+/** Fine, or coarser if there are so many round shapes that their vertices would take too long. */
 export function detailFor(count: number, cut: Cut): Detail {
   const { finest: [around, rings], shapes } = CUTS[cut];
   const share = Math.sqrt(shapes / Math.max(count, 1));
   return share >= 1 ? [around, rings] : [Math.max(6, Math.round(around * share)), Math.max(2, Math.round(rings * share))];
 }
 
-/** The surface of a shape, z along its axis; none for meshes, which come from files, and for planes: the ground shows them. */
+/** The surface of a shape with its axis along z; none for meshes, which are files, and for planes, which the ground shows. */
 export function geometryOf(shape: ShapeSpec, [around, rings]: Detail): BufferGeometry | undefined {
   const r = shape.radius ?? 0.05, l = shape.length ?? 0;
   switch (shape.type) {
@@ -43,7 +43,7 @@ function surface(positions: number[], indices: number[]): BufferGeometry {
   return flat;
 }
 
-/** Ground over a grid, cells cut along the diagonal from their lowest corner. */
+/** A height field, its cells cut along the diagonal from their lowest corner. */
 function heights({ columns = 2, rows = 2, size = [1, 1], heights: z = [] }: ShapeSpec): BufferGeometry {
   const positions: number[] = [], indices: number[] = [];
   for (let r = 0; r < rows; ++r) {
@@ -57,7 +57,7 @@ function heights({ columns = 2, rows = 2, size = [1, 1], heights: z = [] }: Shap
   return surface(positions, indices);
 }
 
-/** Shapes with equal keys share a geometry, and are drawn at once. */
+/** Shapes with equal keys share a geometry and a draw call. */
 export function keyOf(shape: ShapeSpec): string {
   return JSON.stringify([shape.type, shape.radius, shape.length, shape.size, shape.file, shape.texture, shape.scale, shape.vertices, shape.triangles, shape.heights, (shape.color?.[3] ?? 1) < 1]);
 }

@@ -1,6 +1,6 @@
 import { make } from "./dom";
 
-/** Keys, what they do, and the sheet that says so. */
+/** Keyboard shortcuts and their help sheet. */
 export interface Shortcut {
   keys: string[];
   label: string;
@@ -13,7 +13,7 @@ const inField = (target: EventTarget | null) =>
 
 let current: Shortcut[] | undefined;
 
-/** From now on keys do this, and nothing that was listened for before. */
+/** Replaces all shortcuts. */
 export function listen(shortcuts: Shortcut[]) {
   const first = current === undefined;
   current = shortcuts;
@@ -22,7 +22,7 @@ export function listen(shortcuts: Shortcut[]) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]") && event.key !== "?") return;
     if (inField(event.target) && event.key !== "Escape") return;
-    // A focused button keeps the keys that press it.
+    // A focused button keeps the keys that activate it.
     if ((event.key === " " || event.key === "Enter") && event.target instanceof HTMLElement && event.target.closest("button, summary, [type=checkbox]")) return;
     const name = (event.shiftKey && event.key.startsWith("Arrow") ? "Shift+" : "") + (event.key.length === 1 ? event.key.toLowerCase() : event.key);
     const found = current?.find((s) => s.keys.includes(name));

@@ -1,12 +1,12 @@
 import { BufferAttribute, BufferGeometry, Vector3 } from "three";
 
-/** Coarser meshes for pictures of things that move, where the processor draws them. */
+/** Coarser meshes for moving bodies in software rendering. */
 
-const GROW = 1.3; // of cells, until few enough triangles are left
-const WIDEST = 12; // cells of this part of the mesh are the largest
+const GROW = 1.3; // factor of the cell size, until few enough triangles remain
+const WIDEST = 12; // the largest cells are this fraction of the mesh
 
-/** At most about `most` triangles of nearly the same outline: corners within a cell of a grid become one at their mean, and triangles
- * without area go (Rossignac and Borrel 1993). Corners that face different ways, or lie apart in the picture, stay apart: edges stay sharp. */
+/** At most about `most` triangles with nearly the same outline: vertices within a cell of a grid are replaced by their mean, and triangles
+ * without area removed (Rossignac and Borrel 1993). Vertices with different normals or texture coordinates stay apart: edges stay sharp. */
 export function simplified(geometry: BufferGeometry, most: number): BufferGeometry {
   if (triangles(geometry) <= most) return geometry;
   geometry.computeBoundingBox();
@@ -39,7 +39,7 @@ function area(geometry: BufferGeometry): number {
   return sum;
 }
 
-/** Numbers for keys, in the order in which they are met. */
+/** Indices for keys, in order of first occurrence. */
 class Numbering {
   private readonly known = new Map<number, number>();
   of(key: number): number {
@@ -64,7 +64,7 @@ function clustered(geometry: BufferGeometry, cell: number): BufferGeometry {
     sums[4 * found + 3] = (sums[4 * found + 3] ?? 0) + 1;
     return found;
   };
-  /** Directions to sixths of a turn and places in the picture to eighths, as one number. */
+  /** Directions to a sixth of a turn and texture coordinates to an eighth, as one number. */
   const sideOf = (v: number) => {
     let key = 0;
     if (normal) for (let k = 0; k < 3; ++k) key = 3 * key + Math.round(normal.getComponent(v, k)) + 1;

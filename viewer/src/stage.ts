@@ -13,10 +13,10 @@ import { STAGE, type Look } from "./theme";
 export type Preset = "angle" | "front" | "side" | "top";
 const DIRECTIONS: Record<Preset, [number, number, number]> = { angle: [0.86, -0.62, 0.34], front: [1, 0, 0.12], side: [0, -1, 0.12], top: [0.001, 0, 1] };
 
-/** How much is spent on a picture. Machines without a graphics processor get by with less. */
+/** Rendering quality; low for software rendering. */
 export type Quality = "high" | "low";
 
-/** Whether WebGL is drawn by the processor, found out on a canvas of its own. */
+/** Whether WebGL is rendered in software, tested on a separate canvas. */
 function isSoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -46,7 +46,7 @@ export class Stage {
     this.quality = quality ?? (isSoftware() ? "low" : "high");
     const low = this.quality === "low";
     try {
-      // Opaque, which three.js would not ask for: nothing has to be blended with the page behind.
+      // Opaque, unlike the default of three.js: nothing is blended with the page behind.
       const context = canvas.getContext("webgl2", { alpha: false, stencil: low, antialias: !low, preserveDrawingBuffer: quality === "high", powerPreference: "high-performance" });
       if (!context) throw new Error("no WebGL");
       this.renderer = new WebGLRenderer({ canvas, context });
@@ -113,7 +113,7 @@ export class Stage {
     this.fine = true;
   }
 
-  /** How long the last picture took [ms], or that it was not one of a row. Where the processor draws, pictures that come too late get
+  /** Takes the time of the last picture [ms], or none if it was not part of a sequence. In software rendering, late pictures get
    * fewer pixels, and more again once there is time. */
   pace(elapsed: number | undefined) {
     if (this.quality === "low" && this.governor.note(elapsed)) this.renderer.setPixelRatio(this.governor.ratio);
@@ -126,7 +126,7 @@ export class Stage {
     this.camera.updateProjectionMatrix();
   }
 
-  /** Puts the box into the picture, from a direction: as near as all its corners allow. */
+  /** Shows the box from a direction, from as near as its corners allow. */
   look(box: Box3, preset: Preset, margin = 1.15) {
     const center = box.isEmpty() ? new Vector3(0, 0, 0.5) : box.getCenter(new Vector3());
     const size = box.isEmpty() ? new Vector3(1, 1, 1) : box.getSize(new Vector3()).clampScalar(0.15, Infinity);
@@ -145,7 +145,7 @@ export class Stage {
     this.controls.update();
   }
 
-  /** Puts the box into the picture without turning the camera. */
+  /** Shows the box without rotating the camera. */
   fit(box: Box3, margin = 1.3) {
     if (box.isEmpty()) return;
     const radius = Math.max(0.05, box.getSize(new Vector3()).length() / 2);
@@ -157,12 +157,12 @@ export class Stage {
     this.controls.update();
   }
 
-  /** From the eye to what it looks at [m]. */
+  /** Distance of the camera from its target [m]. */
   get distance(): number {
     return this.camera.position.distanceTo(this.controls.target);
   }
 
-  /** Moves camera and target along. */
+  /** Moves camera and target. */
   follow(by: Vector3) {
     this.controls.target.add(by);
     this.camera.position.add(by);
@@ -189,11 +189,11 @@ export class Stage {
     }
     placeGrid(this.grid, target, this.groundLevel, this.distance, this.quality);
     this.catcher.position.set(target.x, target.y, this.groundLevel);
-    this.catcher.scale.setScalar(2 * reach); // no larger than the light's own picture
+    this.catcher.scale.setScalar(2 * reach); // no larger than the shadow map
     this.renderer.render(this.scene, this.camera);
   }
 
-  /** A ray from the eye through a point of the page. */
+  /** A ray from the camera through a point of the page. */
   ray(clientX: number, clientY: number): Raycaster {
     const r = this.canvas.getBoundingClientRect();
     this.raycaster.setFromCamera(new Vector2(((clientX - r.left) / r.width) * 2 - 1, 1 - ((clientY - r.top) / r.height) * 2), this.camera);

@@ -1,6 +1,6 @@
 import { Color } from "three";
 
-/** Colours of both looks. Data colours are Okabe and Ito's, which people with any colour vision tell apart. */
+/** Colours of the light and dark look. Data colours are the colour-blind safe palette of Okabe and Ito. */
 export type Look = "dark" | "light";
 
 export const DATA_COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999"];
@@ -25,7 +25,7 @@ export function storedLook(): Look {
     try {
       return localStorage.getItem("kansetsu-look");
     } catch {
-      return null; // pages of files may not store
+      return null; // pages opened from files may have no storage
     }
   })();
   if (stored === "dark" || stored === "light") return stored;
@@ -36,6 +36,6 @@ export function storeLook(look: Look) {
   try {
     localStorage.setItem("kansetsu-look", look);
   } catch {
-    // not remembered, then
+    // the choice is not stored
   }
 }

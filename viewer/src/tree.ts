@@ -2,7 +2,7 @@ import { make } from "./dom";
 import type { BodyRef } from "./frame";
 import type { Scene } from "./scene";
 
-/** The tree of figures and links, with search and the keys of a tree. */
+/** The tree of figures and links, with search and keyboard navigation. */
 
 interface Node {
   body: BodyRef;
@@ -26,7 +26,7 @@ export class Tree {
     scene.figures.forEach((figure, f) => {
       const root = this.add({ figure: f, link: -1 }, figure.name, `${figure.nv} ${figure.nv === 1 ? "degree" : "degrees"} of freedom`, undefined);
       const nodes: Node[] = [];
-      // Links that have neither shape nor mass stand between concurrent hinges: their joints are shown with the next one.
+      // Links with neither shape nor mass are between concurrent hinges: their joints are shown with the next link.
       figure.links.forEach((link, l) => {
         const joint = l > 0 ? figure.joints[l - 1] : undefined;
         nodes.push(this.add({ figure: f, link: l }, link.name, joint && joint.name !== link.name ? joint.name : "", nodes[link.parent] ?? root));
@@ -68,7 +68,7 @@ export class Tree {
     node.row.scrollIntoView({ block: "nearest" });
   }
 
-  /** Follows a selection that was made elsewhere. */
+  /** Shows a selection made elsewhere. */
   show(body: BodyRef | undefined) {
     this.mark(body && this.all.find((n) => n.body.figure === body.figure && n.body.link === body.link));
   }

@@ -1,7 +1,11 @@
 #include "io/mesh/mesh_path.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
+
+#include "io/text.h"
 
 namespace kansetsu::io {
 namespace {
@@ -72,6 +76,12 @@ MeshPath MeshFinder::find(std::string_view uri) const {
   return file_at(folder_ / fs::path(uri));  // an absolute name replaces the folder
 }
 
+std::string MeshFinder::hint(const MeshPath& outside) const {
+  if (outside.folder.empty()) return gate_.hint(outside.path);
+  return fmt::format("if package {} belongs to the model, name its folder: --package-path {}", quote(outside.package),
+                     quote(outside.folder, std::string::npos));
+}
+
 MeshPath MeshFinder::file_at(const fs::path& path) const {
   // Behind a link, a/../b is another file for the system than by its name: the file that is checked is the one that is opened.
   std::error_code error;
@@ -94,7 +104,7 @@ MeshPath MeshFinder::find_in_package(std::string_view rest) const {
     for (const fs::path& folder : {root / package, root}) {
       if (folder.filename() != package || !is_folder(folder)) continue;
       best = file_at(folder / inner);
-      best.package = package;
+      best.package = package, best.folder = folder.string();
       if (best.status == MeshPath::Status::kFound) return best;
     }
   }

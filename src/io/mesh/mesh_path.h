@@ -13,8 +13,9 @@ namespace kansetsu::io {
 struct MeshPath {
   enum class Status { kFound, kNoFile, kNoPackage, kRemote, kOutside };
   Status status = Status::kNoFile;
-  std::string path;     ///< of the file, if found; kOutside: where it would be
-  std::string package;  ///< of a package:// or model:// name
+  std::string path;      ///< of the file, if found; kOutside: where it would be
+  std::string package;   ///< of a package:// or model:// name
+  std::string folder{};  ///< of that package, if there is one
 };
 
 class MeshFinder {
@@ -27,6 +28,8 @@ class MeshFinder {
 
   /// Understands package://, model://, file://, absolute and relative names. http and https are remote: never fetched.
   MeshPath find(std::string_view uri) const;
+  /// What the user can do about a file that is outside.
+  std::string hint(const MeshPath& outside) const;
   const FileGate& gate() const { return gate_; }
 
  private:

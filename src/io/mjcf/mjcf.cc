@@ -30,6 +30,7 @@ void read(Reader& reader, Element& root) {
   }
   set_masses(reader);
   set_surfaces(reader);
+  hide_unshown_groups(reader);
   index_parts(reader);
   join_figures(reader, root);
   make_figures(reader);

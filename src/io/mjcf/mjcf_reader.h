@@ -400,6 +400,8 @@ bool moves(const Reader& reader, int root);
 Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
 /// The surface of the scene for a geom's friction.
 void set_surfaces(Reader& reader);
+/// Geoms of groups that MuJoCo does not show become transparent, where a body has others. mjcf_shown.cc
+void hide_unshown_groups(Reader& reader);
 void index_parts(Reader& reader);
 /// The number of the body, −1 if there is none of that name.
 int find_body(const Reader& reader, std::string_view name);

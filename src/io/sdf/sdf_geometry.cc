@@ -44,12 +44,11 @@ Shape read_mesh(Reader& reader, const Element& element, bool touches) {
   } else if (!mesh.uri.empty()) {
     const bool outside = found.status == MeshPath::Status::kOutside;
     const auto how = touches ? &XmlReport::missing : &XmlReport::repeated_warning;
-    (reader.report.*how)(
-        element, kMesh,
-        outside   ? "mesh files outside of the file's package are ignored"
-        : touches ? "mesh files of collision shapes are not found"
-                  : "mesh files of visual shapes are not found",
-        outside ? reader.meshes.gate().hint(found.path) : fmt::format("the first is {}", quote(mesh.uri)));
+    (reader.report.*how)(element, kMesh,
+                         outside   ? "mesh files outside of the file's package are ignored"
+                         : touches ? "mesh files of collision shapes are not found"
+                                   : "mesh files of visual shapes are not found",
+                         outside ? reader.meshes.hint(found) : fmt::format("the first is {}", quote(mesh.uri)));
   }
   return mesh;
 }

@@ -69,8 +69,8 @@ std::string locate(Reader& reader, const Element& element, const std::string& ur
   } else if (found.status == MeshPath::Status::kNoFile) {
     tell(kMeshNotFound, "mesh files are not found", fmt::format("the first is {}", quote(uri)));
   } else if (found.status == MeshPath::Status::kOutside) {
-    tell(kMeshOutside, fmt::format("the mesh {} is outside the model's package and omitted", quote(uri)),
-         reader.meshes.gate().hint(found.path));
+    tell(kMeshOutside, "meshes outside the model's package are omitted",
+         fmt::format("the first is {}; {}", quote(uri), reader.meshes.hint(found)));
   }
   return found.status == MeshPath::Status::kFound ? found.path : std::string();
 }
