@@ -34,6 +34,7 @@ constexpr double kRescueHeight = 0.03;  // [m] of its swing
 /// [m] by which the capture point leaves the soles before such a step begins, and [s] until the next one may.
 constexpr double kLeaves = 0.02, kRescueAgain = 0.1;
 constexpr double kApart = 0.15;      // [m] from which soles that were moved by different ways are too far apart
+constexpr double kTooLow = 0.03;     // [m] at the end of a flight: a foot that still touches then goes on pushing
 constexpr double kMomentumGain = 5;  // [1/s] at which angular momentum comes back to the clip's
 
 /// [m] height of the lowest corner of a sole.
@@ -43,7 +44,31 @@ double lowest_corner(const Sole& sole, const Transform<>& X_WS) {
 
 }  // namespace
 
-struct Tracker::Impl {
+/// A step that the clip does not have: since when, and whether the foot stands where the clip has it in the air.
+struct ExtraStep {
+  double start = -1;
+  bool stands = false;
+  bool closes = false;  ///< it goes beside the other one, as in the clip
+  bool swings() const { return start >= 0; }
+};
+
+class Tracker::Memory {
+ public:
+  WalkStatus status;
+  Vec3<> shift[2]{};             ///< of each foot from its place in the clip
+  Vec3<> lifted[2]{};            ///< the same where it left the ground last
+  bool was_down[2] = {true, true};
+  ExtraStep rescue[2];
+  double last_rescue = -1;  ///< [s] when one landed
+  bool flat_soles = false;  ///< heels and toes come down where their edges alone do not balance it
+  double square_error = 0;
+  Eigen::VectorXd last_tau;
+  double without_answer = 0;  ///< [s] since torques were sensible
+  std::uint64_t samples = 0;
+  double strain = 0;
+};
+
+struct Tracker::Impl : Tracker::Memory {
   Model model;
   Biped biped;
   TrackOptions options;
@@ -55,29 +80,14 @@ struct Tracker::Impl {
   State reference;
   TrackPlan::Centre centre;  ///< wanted at this moment
   Eigen::VectorXd vdot, tau, posture_wanted, posture_weight;
-  WalkStatus status;
   WholeBodyResult forces;
-  Vec3<> shift[2]{};             ///< of each foot from its place in the clip
-  Vec3<> lifted[2]{};            ///< the same where it left the ground last
+  std::vector<TrackCorrection> corrections;
+  TrackCorrection correction;    ///< their sum at this moment
   Vec3<> off{}, off_velocity{};  ///< of the mass centre from its plan, along the ground
-  bool was_down[2] = {true, true};
-  /// A step that the clip does not have: since when, and whether the foot stands where the clip has it in the air.
-  struct Rescue {
-    double start = -1;
-    bool stands = false;
-    bool closes = false;  ///< it goes beside the other one, as in the clip
-    bool swings() const { return start >= 0; }
-  };
-  Rescue rescue[2];
-  double last_rescue = -1;  ///< [s] when one landed
-  Vec3<> xi{};              ///< capture point
+  Vec3<> xi{};                   ///< capture point
   /// Corners of the soles on the ground at this moment: those that the clip has down, and all.
   std::vector<Vec3<>> edges, soles;
-  bool flat_soles = false;  ///< heels and toes come down where their edges alone do not balance it
-  double square_error = 0, com_height = 0;
-  Eigen::VectorXd last_tau;
-  double without_answer = 0;  ///< [s] since torques were sensible
-  std::uint64_t samples = 0;
+  double com_height = 0;
 
   Impl(const Model& m, const Biped& b, const Clip& c, const TrackOptions& o)
       : model(m), biped(b), options(o), capture(1), body(m), work(m), wanted(m), reference(m) {
@@ -100,6 +110,15 @@ struct Tracker::Impl {
   }
 
   int frame_at(double time) const { return std::clamp(int(time * kRate), 0, plan.clip.frames() - 2); }
+  /// The frame before a time, and what part of a frame has passed since.
+  std::pair<int, double> moment(double time) const {
+    const int k = frame_at(time);
+    return {k, std::clamp(time * kRate - k, 0.0, 1.0)};
+  }
+  bool flies_too_low(int k) const;
+  void look_up_corrections(double time);
+  Vec3<> corrected_landing(int side, double at) const;
+  double measure_strain(const Centroidal& c) const;
   void look_up(double time);
   Transform<> wanted_sole(bool left) const { return wanted.poses[biped.sole(left).link] * biped.sole(left).X_LS; }
   void add_foot(bool left, int k, double time, bool touches);
@@ -128,6 +147,18 @@ Tracker::Tracker(const Model& model, const Biped& biped, const Clip& clip, const
 const WalkStatus& Tracker::status() const { return impl_->status; }
 const WholeBodyResult& Tracker::forces() const { return impl_->forces; }
 double Tracker::duration() const { return (impl_->plan.clip.frames() - 1) / kRate; }
+State Tracker::reference(double time) const {
+  const auto [k, s] = impl_->moment(time);
+  State state(impl_->model);
+  state.q = interpolate(impl_->model, impl_->plan.clip.q.col(k), impl_->plan.clip.q.col(k + 1), s);
+  state.v = impl_->plan.v.col(k) + s * (impl_->plan.v.col(k + 1) - impl_->plan.v.col(k));
+  return state;
+}
+void Tracker::correct(std::vector<TrackCorrection> corrections) { impl_->corrections = std::move(corrections); }
+const std::vector<TrackCorrection>& Tracker::corrections() const { return impl_->corrections; }
+double Tracker::strain() const { return impl_->strain; }
+std::shared_ptr<const Tracker::Memory> Tracker::save() const { return std::make_shared<const Memory>(*impl_); }
+void Tracker::restore(const Memory& memory) { static_cast<Memory&>(*impl_) = memory; }
 State Tracker::start() const {
   const Impl& m = *impl_;
   State state(m.model);
@@ -142,8 +173,7 @@ State Tracker::start() const {
 }
 
 void Tracker::Impl::look_up(double time) {
-  const int k = frame_at(time);
-  const double s = std::clamp(time * kRate - k, 0.0, 1.0);
+  const auto [k, s] = moment(time);
   reference.q = interpolate(model, plan.clip.q.col(k), plan.clip.q.col(k + 1), s);
   reference.v = plan.v.col(k) + s * (plan.v.col(k + 1) - plan.v.col(k));
   vdot = plan.vdot.col(k) + s * (plan.vdot.col(k + 1) - plan.vdot.col(k));
@@ -153,6 +183,32 @@ void Tracker::Impl::look_up(double time) {
             between(a.a, b.a),           between(a.momentum, b.momentum),
             between(a.moment, b.moment), between(a.turning, b.turning)};
   link_motions(model, reference, vdot, work, wanted);
+}
+
+void Tracker::Impl::look_up_corrections(double time) {
+  correction = {};
+  for (const TrackCorrection& c : corrections) {
+    if (!(time > c.start && time < c.end)) continue;
+    const double root = std::sin(std::numbers::pi * (time - c.start) / (c.end - c.start)), s = root * root;
+    correction.push += s * c.push, correction.turn += s * c.turn;
+  }
+}
+
+/// By how much corrections move the foothold of a foot that lands at this time.
+Vec3<> Tracker::Impl::corrected_landing(int side, double at) const {
+  Vec3<> sum{};
+  for (const TrackCorrection& c : corrections)
+    if (at > c.start && at <= c.end) sum += c.foothold[size_t(side)];
+  return sum;
+}
+
+/// The capture point 0.2 m off, the trunk 45° off, the mass centre 0.2 m too low, or an angular momentum of 15 N·m·s: each is 1.
+double Tracker::Impl::measure_strain(const Centroidal& c) const {
+  const Vec3<> feet = 0.5 * (shift[0] + shift[1]);
+  const Mat3<>&R = body.motion(biped.trunk).X_WF.R, &R_ref = wanted.poses[biped.trunk].R;
+  const double turned = norm(log_rotation(times_transpose(R_ref, R)));
+  return norm(off - feet + (1 / capture.omega()) * off_velocity) / 0.2 + turned / 0.8 +
+         std::abs(c.com.z - centre.p.z) / 0.2 + norm(c.h.t - centre.momentum) / 15;
 }
 
 /// The sole goes as in the clip, moved aside.
@@ -176,11 +232,13 @@ void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
   // A foot that meets the ground a little before its time has landed.
   const bool early = touches && until < kEarly && until < air;
   const int at = early ? std::min(k + int(std::lround(until * kRate)), plan.clip.frames() - 1) : k;
+  if (!foot.down(at) && touches && plan.flies(at) && flies_too_low(k)) return stand(left, k, true);
   if (!foot.down(at)) {
     // Along the clip's way, over to where the foot will be needed.
     if (was_down[side]) lifted[side] = shift[side];
     was_down[side] = false;
-    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) - off;
+    Vec3<> needed =
+        of_state(plan.balance[size_t(k)].land[size_t(side)]) + corrected_landing(side, time + until) - off;
     const double length = norm(needed);
     if (length > kLongestShift) needed = (kLongestShift / length) * needed;
     const double part = air / std::max(air + until, 1e-3), s = part * part * (3 - 2 * part);
@@ -197,6 +255,16 @@ void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
     return;
   }
   stand(left, at, rescue[side].stands);
+}
+
+/// Whether a flight that began now would end with the mass centre lower than the clip's by more than kTooLow.
+bool Tracker::Impl::flies_too_low(int k) const {
+  const double left = plan.until_landing[size_t(k)];
+  if (!std::isfinite(left)) return true;
+  const int landing = std::min(k + int(std::lround(left * kRate)), plan.clip.frames() - 1);
+  const Centroidal& c = body.centroidal();
+  const double z = c.com.z + left * (c.com_velocity.z + 0.5 * left * model.gravity().z);
+  return z < plan.centre[size_t(landing)].p.z - kTooLow;
 }
 
 /// The sole carries: what of it the clip has down, or all.
@@ -242,7 +310,7 @@ Tracker::Impl::Landing Tracker::Impl::rescuing_place(bool left, double in) const
 /// Where the capture point has left the soles, nothing but a step brings it back.
 void Tracker::Impl::begin_rescue(int k, double time) {
   for (const int side : {0, 1}) {
-    Rescue& r = rescue[side];
+    ExtraStep& r = rescue[side];
     const bool stays = distance_to_hull(corners(side != 0), xi) == 0;
     if (r.stands && (plan.foot(side == 0).down(k) || stays)) r.stands = false;
     if (r.swings()) return;
@@ -288,7 +356,7 @@ void Tracker::Impl::start_rescue(int side, double time, bool closes) {
 /// @return  whether the foot is on its way
 bool Tracker::Impl::swing_rescue(bool left, double time, bool touches) {
   const int side = left ? 0 : 1;
-  Rescue& r = rescue[side];
+  ExtraStep& r = rescue[side];
   if (!r.swings()) return false;
   const double part = (time - r.start) / kRescue;
   if (touches && part > 0.5) {
@@ -385,6 +453,8 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
   Impl& m = *impl_;
   WalkStatus& s = m.status;
   m.look_up(time);
+  m.look_up_corrections(time);
+  if (std::lround(time / dt) % std::max(std::lround(kTrackMoment / dt), 1L) == 0) m.body.forget();
   m.body.begin(state);
   const Centroidal& c = m.body.centroidal();
   const int k = m.frame_at(time);
@@ -398,12 +468,13 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
   m.add_foot(false, k, time, feet.right);
   Vec3<> a = m.balanced(m.plan.balance[size_t(k)]);
   a.z = m.centre.a.z + kHeightGain * (m.centre.p.z - c.com.z) + kHeightDamping * (m.centre.v.z - c.com_velocity.z);
+  a += m.correction.push;
   if (!m.edges.empty()) {
     a = m.feasible(a, c.com);
     // In flight nothing changes it any more.
     const double momentum = m.plan.until_flight[size_t(k)] < kTakeOff ? 0.2 : 0.01;
     m.body.com(a, {1000, 1000, 300});
-    m.body.angular_momentum(m.centre.moment + kMomentumGain * (m.centre.momentum - c.h.t), momentum * Vec3<>{1, 1, 1});
+    m.body.angular_momentum(m.centre.moment + m.correction.turn + kMomentumGain * (m.centre.momentum - c.h.t), momentum * Vec3<>{1, 1, 1});
     m.add_link(m.biped.pelvis, 5);
     m.add_link(m.biped.trunk, 5);
   }
@@ -419,6 +490,7 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
   s.pressure = flat(c.com) - (c.com.z / std::max(norm(m.model.gravity()) + a.z, 1.0)) * flat(a);
   s.walked = norm(flat(c.com) - flat(center_of_mass(m.model, m.plan.clip.q.col(0))));
   s.done = time >= duration();
+  m.strain = m.measure_strain(c);
   const Mat3<>&R = m.body.motion(m.biped.trunk).X_WF.R, &R_ref = m.wanted.poses[m.biped.trunk].R;
   // One problem without a sensible answer is no fall: the torques before it last for a moment.
   const bool sensible =
