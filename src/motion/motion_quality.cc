@@ -39,11 +39,11 @@ void MotionQuality::add_frame(const Model& model, double time, const Eigen::Vect
   if (time < next_frame_) return;
   next_frame_ += kFrame;
   ++frames_;
-  const State wanted = tracker.reference(time);
+  const State& wanted = tracker.reference();
   path_squares_ += (q.head<3>() - wanted.q.head<3>()).squaredNorm();
   const auto turn = [](const Eigen::VectorXd& x) { return Quaternion<>{x[3], x[4], x[5], x[6]}; };
-  const double dot = std::abs(turn(q).x * turn(wanted.q).x + turn(q).y * turn(wanted.q).y + turn(q).z * turn(wanted.q).z +
-                              turn(q).w * turn(wanted.q).w);
+  const double dot = std::abs(turn(q).x * turn(wanted.q).x + turn(q).y * turn(wanted.q).y +
+                              turn(q).z * turn(wanted.q).z + turn(q).w * turn(wanted.q).w);
   const double angle = 2 * std::acos(std::min(dot, 1.0));
   turn_squares_ += angle * angle;
   own_.add(q.tail(model.nq() - 7)), clip_.add(wanted.q.tail(model.nq() - 7));

@@ -44,12 +44,12 @@ void add_corrections(const Numbers& x, double start, double end, std::vector<Tra
   for (int i = 0; i < kBumps; ++i) {
     const auto n = x.segment<kPerBump>(kPerBump * i);
     const double from = start + 0.5 * i * length;
-    out.push_back({.start = from,
-                   .end = from + length,
-                   .push = {kPush * n[0], kPush * n[1], kLift * n[2]},
-                   .turn = {kTurn * n[3], kTurn * n[4], kTurn * n[5]},
-                   .foothold = {Vec3<>{kFoothold * n[6], kFoothold * n[7], 0},
-                                Vec3<>{kFoothold * n[8], kFoothold * n[9], 0}}});
+    out.push_back(
+        {.start = from,
+         .end = from + length,
+         .push = {kPush * n[0], kPush * n[1], kLift * n[2]},
+         .turn = {kTurn * n[3], kTurn * n[4], kTurn * n[5]},
+         .foothold = {Vec3<>{kFoothold * n[6], kFoothold * n[7], 0}, Vec3<>{kFoothold * n[8], kFoothold * n[9], 0}}});
   }
 }
 
@@ -57,7 +57,9 @@ struct Outcome {
   Numbers x = Numbers::Zero();
   double end = 0;  ///< [s] of the fall; infinite: it did not fall
   double strain = 0;
-  bool better_than(const Outcome& other) const { return end > other.end || (end == other.end && strain < other.strain); }
+  bool better_than(const Outcome& other) const {
+    return end > other.end || (end == other.end && strain < other.strain);
+  }
 };
 
 class Search {
@@ -133,7 +135,8 @@ class Search {
     Outcome best{.end = fall, .strain = kInfinity};
     const Kept* from = nullptr;
     for (const double back : kBack) {
-      const auto after = std::find_if(moments_.begin(), moments_.end(), [&](const Kept& m) { return m.time > fall - back; });
+      const auto after =
+          std::find_if(moments_.begin(), moments_.end(), [&](const Kept& m) { return m.time > fall - back; });
       const Kept& start = after == moments_.begin() ? moments_.front() : *std::prev(after);
       if (from == &start) continue;
       const Outcome found = best_of_rounds(start, fall);

@@ -92,9 +92,13 @@ struct WalkSimulation::Impl final : RepeatableRun {
     description.time_step = setup.time_step;
     description.seed = setup.seed;
     description.environment = make_ground(setup.walk.terrain);
+    if (tracker)
+      for (const TrackProp& prop : tracker->props())
+        if (prop.seat) description.environment.push_back(make_shape(prop.name, *prop.seat, prop.X_WP));
     for (const EnvironmentShape& e : description.environment) {
       world.add_fixed(e.shape.shape, to_transform(e.shape.origin), {}, e.shape.name);
     }
+    if (tracker) sensed.held.resize(tracker->props().size());
     state = walker->start();
     figure = world.add(model, state, {.name = model.name(), .self_collision = setup.self_collision});
     start = center_of_mass(model, state.q);
@@ -106,7 +110,16 @@ struct WalkSimulation::Impl final : RepeatableRun {
   bool prepared = false;
   MotionQuality quality;
 
-  FootSensing feel() const;
+  /// What a run needs beside the world's and the tracker's state to go on from a moment of it.
+  struct Sensed {
+    bool left = false, right = false;               ///< feet touched in the last step
+    std::vector<BodyTouch> touches;                 ///< of the last step, beside the feet
+    std::vector<std::optional<ConnectionId>> held;  ///< by each prop
+  };
+  Sensed sensed;
+
+  void feel();
+  void hold_on();
   Vec3<> push_now();
   void measure(const Vec3<>& momentum, const Vec3<>& push, const Eigen::VectorXd& tau);
   void measure_contacts(Vec3<>& force, Vec3<>& impulse);
@@ -124,16 +137,18 @@ struct WalkSimulation::Impl final : RepeatableRun {
   struct At final : Moment {
     Snapshot world;
     std::shared_ptr<const Tracker::Memory> tracker;
+    Sensed sensed;
   };
   std::shared_ptr<const Moment> save() const override {
     auto at = std::make_shared<At>();
-    at->world = world.save(), at->tracker = tracker->save();
+    at->world = world.save(), at->tracker = tracker->save(), at->sensed = sensed;
     return at;
   }
   void restore(const Moment& moment) override {
     const At& at = static_cast<const At&>(moment);
     world.restore(at.world);
     tracker->restore(*at.tracker);
+    sensed = at.sensed;
   }
   void correct(const std::vector<TrackCorrection>& corrections) override { tracker->correct(corrections); }
   bool step() override {
@@ -156,17 +171,45 @@ const MotionController& WalkSimulation::controller() const { return *impl_->walk
 const SceneDescription& WalkSimulation::scene() const { return impl_->description; }
 const std::vector<Push>& WalkSimulation::pushes() const { return impl_->pushes; }
 
-FootSensing WalkSimulation::Impl::feel() const {
-  FootSensing feet;
+/// Reads the contacts of the step that has been made: snapshots do not hold them.
+void WalkSimulation::Impl::feel() {
+  sensed.left = sensed.right = false;
+  sensed.touches.clear();
   for (const ContactReport& c : world.report().contacts) {
     if (c.mode == ContactMode::kOpen) continue;
     for (const BodyRef& body : {c.a, c.b}) {
       if (body.is_world()) continue;
-      feet.left = feet.left || body.link == biped.left.link;
-      feet.right = feet.right || body.link == biped.right.link;
+      sensed.left = sensed.left || body.link == biped.left.link;
+      sensed.right = sensed.right || body.link == biped.right.link;
+    }
+    if (!c.a.is_world() && !c.b.is_world()) continue;  // of the figure on itself
+    const LinkId link = c.a.is_world() ? c.b.link : c.a.link;
+    if (link == biped.left.link || link == biped.right.link) continue;
+    sensed.touches.push_back({link, c.pressure, c.a.is_world() ? c.normal : -1 * c.normal, false});
+  }
+  for (size_t i = 0; i < sensed.held.size(); ++i) {
+    if (!sensed.held[i]) continue;
+    const TrackProp& prop = tracker->props()[i];
+    sensed.touches.push_back({prop.link, world.pose({figure, prop.link}) * prop.point, {0, 0, 1}, true});
+  }
+}
+
+/// Hands take hold of the world, and let go, when they do in the clip.
+void WalkSimulation::Impl::hold_on() {
+  std::vector<std::optional<ConnectionId>>& held = sensed.held;
+  for (size_t i = 0; i < held.size(); ++i) {
+    const TrackProp& prop = tracker->props()[i];
+    const double at = tracker->clip_time(world.time());
+    const bool holds = !prop.seat && at >= prop.start && at <= prop.end;
+    if (holds && !held[i]) {
+      const Vec3<> p = world.pose({figure, prop.link}) * prop.point;
+      held[i] = world.connect(kWorldBody, {figure, prop.link},
+                              {.mask = kPointMask, .X_AC = {.p = p}, .X_BC = {.p = prop.point}, .name = prop.name});
+    } else if (!holds && held[i]) {
+      world.release(*held[i]);
+      held[i].reset();
     }
   }
-  return feet;
 }
 
 /// Applies the pushes that are on. @return their force
@@ -261,14 +304,17 @@ void WalkSimulation::Impl::advance(Step& out) {
   out.made = false;
   if (status.done || status.fallen || world.status() != WorldStatus::kRunning) return;
   if (world.time() >= setup.duration - 0.5 * setup.time_step) return;
+  hold_on();
   state.q = world.q(figure), state.v = world.v(figure);
-  out.tau = walker->control(world.time(), setup.time_step, state, feel());
+  out.tau = walker->control(world.time(), setup.time_step, state,
+                            {.left = sensed.left, .right = sensed.right, .others = sensed.touches});
   if (status.fallen) return;
   world.set_torque(figure, out.tau);
   out.push = push_now(), out.momentum = world.momentum();
   for (int i = 0; i < model.link_count(); ++i) before[size_t(i)] = world.pose({figure, LinkId{i}}).p;
   world.step();
   out.made = world.status() != WorldStatus::kFailed;
+  feel();
 }
 
 bool WalkSimulation::tracks() const { return impl_->tracker != nullptr; }

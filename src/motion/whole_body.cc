@@ -226,8 +226,8 @@ void WholeBody::Impl::add_inequalities() {
     for (const auto& [column, ratio] : bounds) {
       for (const double sign : {1.0, -1.0}) {
         const bool is_moment = column == tx || column == ty;
-        if (is_moment && (support.limits.kind == SupportKind::kPoint ||
-                          (column == ty && support.limits.pivot != Edge::kNone))) {
+        if (is_moment &&
+            (support.limits.kind == SupportKind::kPoint || (column == ty && support.limits.pivot != Edge::kNone))) {
           ++row;  // 0 ≥ 0: an equation says it
           continue;
         }

@@ -2,9 +2,12 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kansetsu/base/owner.h"
+#include "kansetsu/geometry/shape.h"
 #include "kansetsu/motion/retarget.h"
 #include "kansetsu/motion/walk.h"
 
@@ -15,15 +18,25 @@ struct TrackOptions {
   double friction = 0.6;      ///< that it relies on
   double from = 0, to = 1e9;  ///< [s] of the clip
   double cutoff = -1;         ///< [Hz] low pass of the clip; 0: as it is; negative: 6, or 12 where it flies
-  int tries = 16;             ///< simulations per round of the search after a fall; 0: no search
+  int tries = 8;              ///< simulations per round of the search after a fall; 0: no search
 };
 
 /// A change of the tracker's reference over a short time. It grows and fades as sin².
 struct TrackCorrection {
-  double start = 0, end = 0;          ///< [s]
-  Vec3<> push{};                      ///< [m/s²] added to the acceleration of the centre of mass
-  Vec3<> turn{};                      ///< [N·m] added to the rate of angular momentum about it
-  std::array<Vec3<>, 2> foothold{};   ///< [m] left and right, of feet that land within it
+  double start = 0, end = 0;         ///< [s]
+  Vec3<> push{};                     ///< [m/s²] added to the acceleration of the centre of mass
+  Vec3<> turn{};                     ///< [N·m] added to the rate of angular momentum about it
+  std::array<Vec3<>, 2> foothold{};  ///< [m] left and right, of feet that land within it
+};
+
+/// What a clip leans on besides the floor, found from its motion: a seat, or something that a hand holds on to.
+struct TrackProp {
+  std::string name{};         ///< "seat", "right hand"
+  double start = 0, end = 0;  ///< [s] of the clip
+  Transform<> X_WP{};         ///< the middle of the seat; where the hand holds
+  std::optional<Box> seat{};  ///< none: the hand is held by the world in a point
+  LinkId link{0};
+  Vec3<> point{};  ///< of the link
 };
 
 /// [s] between the moments from which a tracked run can be repeated to the bit.
@@ -42,8 +55,11 @@ class Tracker final : public MotionController {
   const WalkStatus& status() const override;
   const WholeBodyResult& forces() const override;
 
-  double duration() const;              ///< [s] of the part of the clip that is tracked
-  State reference(double time) const;  ///< the filtered clip
+  double duration() const;         ///< [s] of the part of the clip that is tracked
+  const State& reference() const;  ///< the filtered clip at the last control(), base included
+
+  const std::vector<TrackProp>& props() const;
+  double clip_time(double time) const;  ///< [s] of the clip; it waits for landings, and skips flights that end early
 
   void correct(std::vector<TrackCorrection> corrections);
   const std::vector<TrackCorrection>& corrections() const;

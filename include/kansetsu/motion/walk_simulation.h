@@ -66,8 +66,8 @@ struct WalkReport {
   // Of both.
   double foot_slide = 0;    ///< [m] farthest that a foot slid during one contact
   double peak_weights = 0;  ///< [body weights] largest vertical ground force, mean of 10 ms
-  double shift = 0;                      ///< [m] of its steps from those of the clip
-  int infeasible = 0;                    ///< problems of whole-body control whose limits could not all be kept
+  double shift = 0;         ///< [m] of its steps from those of the clip
+  int infeasible = 0;       ///< problems of whole-body control whose limits could not all be kept
 };
 
 class WalkSimulation {
