@@ -42,6 +42,10 @@ Runner declare_track(Arguments& args) {
   args.add("--filter HZ", track.cutoff,
            "cut-off frequency of the low-pass filter [Hz]; 0: none; default: 6, or 12 for clips with flight phases")
       .between(0., 50.);
+  args.add("--tries N", track.tries,
+           "simulations per round of the search for a motion that does not fall; 0: no search")
+      .between(0, 1000)
+      .show_default();
   args.add_flag("--self-collision", o->self_collision, "enable contacts between limbs");
   add_path_option(args);
   add_run_options(args, o->run, o->setup);

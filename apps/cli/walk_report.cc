@@ -34,6 +34,25 @@ std::string push_text(const Push& push) {
   return fmt::format("{:.3g} N·s at {:.3f} s, {}", push.impulse, *push.time, direction_text(*push.direction));
 }
 
+/// When the clip was changed so that the figure does not fall, and by how much at most.
+std::string corrections_text(const WalkReport& r) {
+  if (r.corrections.empty()) return "none";
+  std::vector<std::pair<double, double>> spans;
+  double push = 0, foothold = 0;
+  for (const TrackCorrection& c : r.corrections) {
+    if (!spans.empty() && c.start <= spans.back().second)
+      spans.back().second = std::max(spans.back().second, c.end);
+    else
+      spans.emplace_back(c.start, c.end);
+    push = std::max(push, norm(c.push));
+    foothold = std::max({foothold, norm(c.foothold[0]), norm(c.foothold[1])});
+  }
+  std::string text;
+  for (const auto& [start, end] : spans) text += fmt::format("{}{:.1f}-{:.1f}", text.empty() ? "" : ", ", start, end);
+  return fmt::format("{} s; centre of mass by up to {:.1f} m/s², footholds by up to {:.0f} cm", text, push,
+                     100 * foothold);
+}
+
 std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) {
   const WorldTotals& t = walk.world().totals();
   std::vector<std::vector<std::string>> rows{
@@ -42,14 +61,20 @@ std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) 
       {"walked", fmt::format("{:.2f} m in {} steps of {:.3f} s", r.walked, r.steps, r.step_time)},
       {"heading", fmt::format("{:.1f}°", r.turned / kDegree)},
       {"joint error to the clip", fmt::format("{:.3f} rad root mean square", r.joint_error)},
+      {"path error to the clip",
+       fmt::format("{:.1f} cm, {:.1f}° root mean square, of the base", 100 * r.path_error, r.turn_error / kDegree)},
       {"foothold error to the clip", fmt::format("{:.1f} cm at the end", 100 * r.shift)},
+      {"jerk of the joints", fmt::format("{:.1f} times that of the clip", r.jerk_ratio)},
+      {"corrections of the clip", corrections_text(r)},
       {"capture point error", fmt::format("{:.1f} mm root mean square", 1e3 * r.capture_error)},
       {"mean vertical force", fmt::format("{:.4f} of the weight", r.vertical_force)},
-      {"largest force on a foot", fmt::format("{:.0f} N", r.most_force)},
+      {"peak vertical force", fmt::format("{:.2f} of the weight, mean of 10 ms", r.peak_weights)},
+      {"largest force on a foot", fmt::format("{:.0f} N in one step", r.most_force)},
       {"largest joint torque", fmt::format("{:.0f} N·m at {}", r.most_torque, r.most_torque_joint)},
       {"largest joint power", fmt::format("{:.0f} W, cost of transport {:.2f}", r.most_power, r.cost_of_transport)},
       {"other forces on the root", fmt::format("{:.3g} N", r.root_wrench)},
       {"unexplained momentum", fmt::format("{:.2g} of the weight, largest of all steps", r.unbalanced)},
+      {"farthest slide of a foot", fmt::format("{:.1f} mm during one contact", 1e3 * r.foot_slide)},
       {"slip of a sticking sole", fmt::format("{:.2g} mm", 1e3 * r.slip)},
       {"smallest joint limit margin", fmt::format("{:.3g} rad", r.limit_margin)},
       {"contacts",
@@ -61,7 +86,10 @@ std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) 
       {"speed", fmt::format("{:.1f} × real time", r.seconds / wall)},
       {"state", fmt::format("{:016x}", walk.world().hash())}};
   const auto drop = [&](const char* name) { std::erase_if(rows, [&](const auto& row) { return row[0] == name; }); };
-  if (r.joint_error == 0) drop("joint error to the clip"), drop("foothold error to the clip");
+  if (r.clip_seconds == 0)
+    for (const char* name : {"joint error to the clip", "path error to the clip", "foothold error to the clip",
+                             "jerk of the joints", "corrections of the clip"})
+      drop(name);
   for (const Push& push : walk.pushes()) rows.insert(rows.begin() + 1, {"pushed", push_text(push)});
   return table(rows);
 }
@@ -77,7 +105,16 @@ std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) 
   json.entry("most_torque", r.most_torque).entry("most_torque_joint", r.most_torque_joint);
   json.entry("most_power", r.most_power).entry("cost_of_transport", r.cost_of_transport);
   json.entry("root_wrench", r.root_wrench).entry("unbalanced", r.unbalanced).entry("slip", r.slip);
-  json.entry("joint_error", r.joint_error).entry("shift", r.shift);
+  json.entry("foot_slide", r.foot_slide).entry("peak_weights", r.peak_weights);
+  json.entry("clip_seconds", r.clip_seconds).entry("joint_error", r.joint_error).entry("shift", r.shift);
+  json.entry("path_error", r.path_error).entry("turn_error", r.turn_error).entry("jerk_ratio", r.jerk_ratio);
+  json.key("corrections").begin_array();
+  for (const TrackCorrection& c : r.corrections) {
+    json.begin_object().entry("start", c.start).entry("end", c.end).entry("push", norm(c.push));
+    json.entry("turn", norm(c.turn));
+    json.entry("foothold", std::max(norm(c.foothold[0]), norm(c.foothold[1]))).end_object();
+  }
+  json.end_array();
   json.entry("limit_margin", r.limit_margin).entry("infeasible", double(r.infeasible));
   json.key("contacts").begin_object();
   json.entry("surface", double(r.modes[3])).entry("line", double(r.modes[2])).entry("point", double(r.modes[1]));
@@ -121,6 +158,13 @@ Exit run_and_report(WalkSimulation& walk, const RunOptions& run, const RunTitle&
   const Interrupt interrupt;
   const auto start = std::chrono::steady_clock::now();
   {
+    if (walk.tracks()) {
+      Progress search(title.figure + ": search", std::size_t(std::max(whole * 1000, 1.0)));
+      walk.prepare([&](double reached) {
+        search.done(std::size_t(std::max(reached * 1000, 0.0)));
+        return !Interrupt::caught();
+      });
+    }
     Progress progress(title.figure + ": " + title.command, std::size_t(std::max(whole * 1000, 1.0)));
     recorder.add(walk.world());
     while (!Interrupt::caught() && walk.step()) {

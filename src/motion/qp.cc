@@ -59,6 +59,8 @@ void Qp::apply_reflections_backwards(double* v) const {
   }
 }
 
+void Qp::forget() { std::fill(last_.begin(), last_.end(), 0); }
+
 /// E = [T 0]·Qᵀ with T lower triangular: x = Q·(t, y) with T·t = e, and y free.
 void Qp::eliminate(const QpRows& equations, QpReport& report) {
   rank_ = 0;

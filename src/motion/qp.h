@@ -41,6 +41,9 @@ class Qp {
                  const Eigen::VectorXd& upper, const RowMatrix& C, int inequalities, const Eigen::VectorXd& c_lower,
                  const Eigen::VectorXd& c_upper, Eigen::Ref<Eigen::VectorXd> x);
 
+  /// The next problem starts without the active set of the last one.
+  void forget();
+
  private:
   struct Constraint {
     int row;      ///< 0 … unknowns − 1: a bound; from there on rows of C

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/motion/clip.h"
+#include "kansetsu/spatial/eigen.h"
 #include "kansetsu/spatial/rotations.h"
 #include "motion/capture_point.h"
 #include "motion/hull.h"
@@ -33,17 +37,79 @@ constexpr double kRescue = 0.3;         // [s] of a step that the clip does not 
 constexpr double kRescueHeight = 0.03;  // [m] of its swing
 /// [m] by which the capture point leaves the soles before such a step begins, and [s] until the next one may.
 constexpr double kLeaves = 0.02, kRescueAgain = 0.1;
-constexpr double kApart = 0.15;      // [m] from which soles that were moved by different ways are too far apart
+constexpr double kApart = 0.15;  // [m] from which soles that were moved by different ways are too far apart
+/// [1/s] Legs that push off are braked as late as a step of a millisecond allows: at 30 they lose a quarter of the speed of a jump.
+constexpr double kLimitRate = 100;
+/// [s] of the clip that are skipped at most when a flight ends early, and by which the clip waits at most when it ends late.
+constexpr double kSkip = 0.3, kWait = 0.15;
+constexpr int kMostOthers = 4;                          // supports beside the feet
+constexpr double kComeToRest = 40;                      // [1/s] at which what touches comes to rest
+constexpr double kLeastHold = 0.2;                      // [s] of a seat or a hold
+const Box kSeat{{0.35, 0.4, 0.04}};                     // thin, so that legs go beneath it
+constexpr double kSeatBelow = 0.06;                     // [m] of the pelvis' joint that flesh is thick
+constexpr double kCarriedGain = 40, kCarriedRate = 12;  // [1/s², 1/s] of the mass centre over hands, knees, a seat
+constexpr double kFastest = 20;                         // [m/s] of a link of a person
+constexpr double kTooLow = 0.03;     // [m] at the end of a flight: a foot that still touches then goes on pushing
 constexpr double kMomentumGain = 5;  // [1/s] at which angular momentum comes back to the clip's
 
-/// [m] height of the lowest corner of a sole.
-double lowest_corner(const Sole& sole, const Transform<>& X_WS) {
-  return X_WS.p.z - sole.half_length * std::abs(X_WS.R.column_x().z) - sole.half_width * std::abs(X_WS.R.column_y().z);
+/// [s] from which on a clip is a motion. Exporters put the rest pose in front of it: nothing moves as fast as from there to the next frame.
+double first_of_motion(const Model& model, const Clip& clip) {
+  const LinkPoses a = fk(model, clip.q.col(0)), b = fk(model, clip.q.col(std::min(1, clip.frames() - 1)));
+  double farthest = 0;
+  for (int i = 0; i < model.link_count(); ++i) farthest = std::max(farthest, norm(b[LinkId{i}].p - a[LinkId{i}].p));
+  const size_t first = clip.frames() > 2 && farthest > kFastest * (clip.times[1] - clip.times[0]) ? 1 : 0;
+  return clip.times[first];
+}
+
+/// The velocity of the base with which the whole figure has a given momentum.
+void set_momentum(const Model& model, const Vec3<>& com_velocity, const Vec3<>& angular, State& state) {
+  Workspace work(model);
+  Centroidal c(model);
+  centroidal(model, state, work, c);
+  Eigen::Matrix<double, 6, 1> missing;
+  missing << to_eigen(angular - c.h.t), to_eigen(c.mass * (com_velocity - c.com_velocity));
+  const Eigen::Matrix<double, 6, 6> A = c.A.leftCols<6>();
+  state.v.head<6>() += A.partialPivLu().solve(missing);
+}
+
+/// A rotation whose z axis is the normal of a surface.
+Mat3<> swing_onto(const Vec3<>& normal) {
+  const Vec3<> beside = std::abs(normal.x) < 0.9 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};
+  Vec3<> y = cross(normal, beside);
+  y = (1 / norm(y)) * y;
+  return transpose(Mat3<>{cross(y, normal), y, normal});
 }
 
 }  // namespace
 
-struct Tracker::Impl {
+/// A step that the clip does not have: since when, and whether the foot stands where the clip has it in the air.
+struct ExtraStep {
+  double start = -1;
+  bool stands = false;
+  bool closes = false;  ///< it goes beside the other one, as in the clip
+  bool swings() const { return start >= 0; }
+};
+
+class Tracker::Memory {
+ public:
+  WalkStatus status;
+  Vec3<> shift[2]{};   ///< of each foot from its place in the clip
+  Vec3<> lifted[2]{};  ///< the same where it left the ground last
+  bool was_down[2] = {true, true};
+  ExtraStep rescue[2];
+  double last_rescue = -1;  ///< [s] when one landed
+  bool flat_soles = false;  ///< heels and toes come down where their edges alone do not balance it
+  double square_error = 0;
+  Eigen::VectorXd last_tau;
+  double without_answer = 0;  ///< [s] since torques were sensible
+  std::uint64_t samples = 0;
+  double strain = 0;
+  double skipped = 0;      ///< [s] of the clip; negative: waited
+  double waited = 0;       ///< [s] since the flight should have ended
+  bool in_flight = false;  ///< in the clip, before this step
+};
+
+struct Tracker::Impl : Tracker::Memory {
   Model model;
   Biped biped;
   TrackOptions options;
@@ -55,39 +121,35 @@ struct Tracker::Impl {
   State reference;
   TrackPlan::Centre centre;  ///< wanted at this moment
   Eigen::VectorXd vdot, tau, posture_wanted, posture_weight;
-  WalkStatus status;
   WholeBodyResult forces;
-  Vec3<> shift[2]{};             ///< of each foot from its place in the clip
-  Vec3<> lifted[2]{};            ///< the same where it left the ground last
+  std::vector<TrackCorrection> corrections;
+  std::vector<TrackProp> props;
+  bool others_carry = false;     ///< at this moment
+  TrackCorrection correction;    ///< their sum at this moment
   Vec3<> off{}, off_velocity{};  ///< of the mass centre from its plan, along the ground
-  bool was_down[2] = {true, true};
-  /// A step that the clip does not have: since when, and whether the foot stands where the clip has it in the air.
-  struct Rescue {
-    double start = -1;
-    bool stands = false;
-    bool closes = false;  ///< it goes beside the other one, as in the clip
-    bool swings() const { return start >= 0; }
-  };
-  Rescue rescue[2];
-  double last_rescue = -1;  ///< [s] when one landed
-  Vec3<> xi{};              ///< capture point
+  double height_off = 0;         ///< [m] the same upwards
+  Vec3<> xi{};                   ///< capture point
   /// Corners of the soles on the ground at this moment: those that the clip has down, and all.
   std::vector<Vec3<>> edges, soles;
-  bool flat_soles = false;  ///< heels and toes come down where their edges alone do not balance it
-  double square_error = 0, com_height = 0;
-  Eigen::VectorXd last_tau;
-  double without_answer = 0;  ///< [s] since torques were sensible
-  std::uint64_t samples = 0;
+  double com_height = 0;
 
   Impl(const Model& m, const Biped& b, const Clip& c, const TrackOptions& o)
-      : model(m), biped(b), options(o), capture(1), body(m), work(m), wanted(m), reference(m) {
+      : model(m),
+        biped(b),
+        options(o),
+        capture(1),
+        body(m, {.limit_rate = kLimitRate}, 6),
+        work(m),
+        wanted(m),
+        reference(m) {
     if (const auto problem = clip_problem(model, c)) throw Error("Tracker: " + *problem);
-    const Clip part =
-        resample(model, cut(model, c, std::max(o.from, c.times.front()), std::min(o.to, c.times.back())), kRate);
+    const Clip part = resample(
+        model, cut(model, c, std::max(o.from, first_of_motion(model, c)), std::min(o.to, c.times.back())), kRate);
     if (part.frames() < 20) throw Error("Tracker: the selected part of the clip is shorter than 0.1 s");
     plan = plan_track(model, biped, part, o.cutoff, (c.frames() - 1) / c.duration());
     for (const TrackPlan::Centre& at : plan.centre) com_height += at.p.z / double(plan.centre.size());
     capture = CapturePoint(std::sqrt(norm(model.gravity()) / com_height));
+    make_props();
     tau = last_tau = vdot = posture_wanted = Eigen::VectorXd::Zero(model.nv());
     posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.5);
     posture_weight.head(6).setZero();
@@ -100,6 +162,19 @@ struct Tracker::Impl {
   }
 
   int frame_at(double time) const { return std::clamp(int(time * kRate), 0, plan.clip.frames() - 2); }
+  /// The frame before a time, and what part of a frame has passed since.
+  std::pair<int, double> moment(double time) const {
+    const int k = frame_at(time);
+    return {k, std::clamp(time * kRate - k, 0.0, 1.0)};
+  }
+  void make_props();
+  void add_others(double at, const FootSensing& feet);
+  void lower(const OtherSupport& other);
+  void keep_in_step(double time, double dt, const FootSensing& feet);
+  bool flies_too_low(int k) const;
+  void look_up_corrections(double time);
+  Vec3<> corrected_landing(int side, double at) const;
+  double measure_strain(const Centroidal& c) const;
   void look_up(double time);
   Transform<> wanted_sole(bool left) const { return wanted.poses[biped.sole(left).link] * biped.sole(left).X_LS; }
   void add_foot(bool left, int k, double time, bool touches);
@@ -128,6 +203,14 @@ Tracker::Tracker(const Model& model, const Biped& biped, const Clip& clip, const
 const WalkStatus& Tracker::status() const { return impl_->status; }
 const WholeBodyResult& Tracker::forces() const { return impl_->forces; }
 double Tracker::duration() const { return (impl_->plan.clip.frames() - 1) / kRate; }
+const State& Tracker::reference() const { return impl_->reference; }
+void Tracker::correct(std::vector<TrackCorrection> corrections) { impl_->corrections = std::move(corrections); }
+const std::vector<TrackProp>& Tracker::props() const { return impl_->props; }
+double Tracker::clip_time(double time) const { return time + impl_->skipped; }
+const std::vector<TrackCorrection>& Tracker::corrections() const { return impl_->corrections; }
+double Tracker::strain() const { return impl_->strain; }
+std::shared_ptr<const Tracker::Memory> Tracker::save() const { return std::make_shared<const Memory>(*impl_); }
+void Tracker::restore(const Memory& memory) { static_cast<Memory&>(*impl_) = memory; }
 State Tracker::start() const {
   const Impl& m = *impl_;
   State state(m.model);
@@ -138,12 +221,13 @@ State Tracker::start() const {
   for (const Sole* sole : {&m.biped.left, &m.biped.right})
     lowest = std::min(lowest, lowest_corner(*sole, poses[sole->link] * sole->X_LS));
   state.q[2] -= lowest;
+  // Derivatives at the end of a filtered clip are poor; in flight nothing would make up for them.
+  if (m.plan.flies(0)) set_momentum(m.model, m.plan.centre[0].v, m.plan.centre[0].momentum, state);
   return state;
 }
 
 void Tracker::Impl::look_up(double time) {
-  const int k = frame_at(time);
-  const double s = std::clamp(time * kRate - k, 0.0, 1.0);
+  const auto [k, s] = moment(time);
   reference.q = interpolate(model, plan.clip.q.col(k), plan.clip.q.col(k + 1), s);
   reference.v = plan.v.col(k) + s * (plan.v.col(k + 1) - plan.v.col(k));
   vdot = plan.vdot.col(k) + s * (plan.vdot.col(k + 1) - plan.vdot.col(k));
@@ -153,6 +237,32 @@ void Tracker::Impl::look_up(double time) {
             between(a.a, b.a),           between(a.momentum, b.momentum),
             between(a.moment, b.moment), between(a.turning, b.turning)};
   link_motions(model, reference, vdot, work, wanted);
+}
+
+void Tracker::Impl::look_up_corrections(double time) {
+  correction = {};
+  for (const TrackCorrection& c : corrections) {
+    if (!(time > c.start && time < c.end)) continue;
+    const double root = std::sin(std::numbers::pi * (time - c.start) / (c.end - c.start)), s = root * root;
+    correction.push += s * c.push, correction.turn += s * c.turn;
+  }
+}
+
+/// By how much corrections move the foothold of a foot that lands at this time.
+Vec3<> Tracker::Impl::corrected_landing(int side, double at) const {
+  Vec3<> sum{};
+  for (const TrackCorrection& c : corrections)
+    if (at > c.start && at <= c.end) sum += c.foothold[size_t(side)];
+  return sum;
+}
+
+/// The capture point 0.2 m off, the trunk 45° off, the mass centre 0.2 m too low, or an angular momentum of 15 N·m·s: each is 1.
+double Tracker::Impl::measure_strain(const Centroidal& c) const {
+  const Vec3<> feet = 0.5 * (shift[0] + shift[1]);
+  const Mat3<>&R = body.motion(biped.trunk).X_WF.R, &R_ref = wanted.poses[biped.trunk].R;
+  const double turned = norm(log_rotation(times_transpose(R_ref, R)));
+  return norm(off - feet + (1 / capture.omega()) * off_velocity) / 0.2 + turned / 0.8 +
+         std::abs(c.com.z - centre.p.z) / 0.2 + norm(c.h.t - centre.momentum) / 15;
 }
 
 /// The sole goes as in the clip, moved aside.
@@ -176,16 +286,18 @@ void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
   // A foot that meets the ground a little before its time has landed.
   const bool early = touches && until < kEarly && until < air;
   const int at = early ? std::min(k + int(std::lround(until * kRate)), plan.clip.frames() - 1) : k;
+  if (!foot.down(at) && touches && plan.flies(at) && flies_too_low(k)) return stand(left, k, true);
   if (!foot.down(at)) {
     // Along the clip's way, over to where the foot will be needed.
     if (was_down[side]) lifted[side] = shift[side];
     was_down[side] = false;
-    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) - off;
+    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) + corrected_landing(side, time + until) - off;
     const double length = norm(needed);
     if (length > kLongestShift) needed = (kLongestShift / length) * needed;
     const double part = air / std::max(air + until, 1e-3), s = part * part * (3 - 2 * part);
     shift[side] = lifted[side] + s * (off + needed - lifted[side]);
-    const Vec3<> clear{0, 0, plan.flies(k) ? 0 : kClearance * std::sin(std::numbers::pi * part)};
+    // In flight legs go as in the clip beneath the mass centre, however high that is.
+    const Vec3<> clear{0, 0, plan.flies(k) ? height_off : kClearance * std::sin(std::numbers::pi * part)};
     add_foot_task(left, shift[side] + clear, 3, 100);
     return;
   }
@@ -197,6 +309,93 @@ void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
     return;
   }
   stand(left, at, rescue[side].stands);
+}
+
+/// Seats and holds where the clip has them.
+void Tracker::Impl::make_props() {
+  for (const OtherSupport& o : plan.others) {
+    if (o.on_floor() || o.end - o.start < kLeastHold) continue;
+    TrackProp prop{.name = o.name, .start = o.start, .end = o.end, .link = o.link, .point = o.point};
+    Vec3<> sum{}, ahead{};
+    double lowest = kInfinity;
+    int count = 0;
+    LinkPoses poses(model);
+    for (int k = frame_at(o.start); k <= frame_at(o.end); ++k, ++count) {
+      fk(model, plan.clip.q.col(k), work, poses);
+      const Vec3<> p = poses[o.link] * o.point;
+      sum += p, ahead += poses[biped.pelvis].R.column_x(), lowest = std::min(lowest, p.z);
+    }
+    prop.X_WP.p = (1.0 / count) * sum;
+    if (!o.grips) {
+      const double yaw = std::atan2(ahead.y, ahead.x);
+      prop.seat = kSeat;
+      prop.X_WP = {rotation_z(std::sin(yaw), std::cos(yaw)),
+                   {prop.X_WP.p.x, prop.X_WP.p.y, lowest - kSeatBelow - 0.5 * kSeat.size.z}};
+      if (prop.X_WP.p.z < kSeat.size.z) continue;  // it sits on the floor
+    }
+    props.push_back(prop);
+  }
+}
+
+/// Whatever touches beside the feet carries while the clip rests on something else; what should touch and does not comes down.
+void Tracker::Impl::add_others(double at, const FootSensing& feet) {
+  others_carry = false;
+  bool planned = false;
+  for (const OtherSupport& o : plan.others) planned |= o.start - kEarly < at && at < o.end;
+  if (!planned) return;
+  int count = 0;
+  for (const BodyTouch& t : feet.others) {
+    if (count++ == kMostOthers) break;
+    const Transform<> X_WL = body.motion(t.link).X_WF;
+    const Mat3<> R = swing_onto(t.normal);
+    const Sole sole{.link = t.link, .X_LS = inverse(X_WL) * Transform<>{R, t.p}};
+    const Motion<> V = body.motion(sole.link, sole.X_LS).V;
+    body.support(sole, {.friction = options.friction, .kind = t.holds ? SupportKind::kGrip : SupportKind::kPoint},
+                 {{}, transpose_times(R, -kComeToRest * V.v)});
+    edges.push_back(t.p), soles.push_back(t.p);
+    others_carry = true;
+  }
+  for (const OtherSupport& o : plan.others) {
+    const auto is_it = [&](const BodyTouch& t) { return t.link == o.link; };
+    if (o.on_floor() && o.start < at && at < o.end && std::none_of(feet.others.begin(), feet.others.end(), is_it))
+      lower(o);
+  }
+}
+
+void Tracker::Impl::lower(const OtherSupport& other) {
+  const Transform<> X_LF{.p = other.point};
+  const FrameMotion is = body.motion(other.link, X_LF), ref = frame_motion(wanted, other.link, X_LF);
+  constexpr double kStiffness = 400, kDamping = 40, kDown = 0.05;
+  Vec3<> error = ref.X_WF.p + 0.5 * (shift[0] + shift[1]) - is.X_WF.p;
+  error.z = -std::min(is.X_WF.p.z, kDown);
+  const Vec3<> a = ref.A.v + kStiffness * error + kDamping * (ref.V.v - is.V.v);
+  body.link(other.link, X_LF, {{}, a}, {{}, {30, 30, 30}});
+}
+
+/// Flights end when the ground is met. The clip goes on from there, whenever that is.
+void Tracker::Impl::keep_in_step(double time, double dt, const FootSensing& feet) {
+  const int k = frame_at(time + skipped);
+  const bool touches = feet.left || feet.right;
+  const double left = plan.until_landing[size_t(k)];
+  const bool falls = plan.centre[size_t(k)].v.z < 0;
+  if (plan.until_flight[size_t(k)] == 0) {
+    if (touches && falls && left < kSkip) skipped += left;
+    waited = 0;
+  } else if (k > 0 && !touches && !plan.flies(k) && waited < kWait && in_flight) {
+    skipped -= dt, waited += dt;
+    return;
+  }
+  in_flight = plan.until_flight[size_t(k)] == 0;
+}
+
+/// Whether a flight that began now would end with the mass centre lower than the clip's by more than kTooLow.
+bool Tracker::Impl::flies_too_low(int k) const {
+  const double left = plan.until_landing[size_t(k)];
+  if (!std::isfinite(left)) return true;
+  const int landing = std::min(k + int(std::lround(left * kRate)), plan.clip.frames() - 1);
+  const Centroidal& c = body.centroidal();
+  const double z = c.com.z + left * (c.com_velocity.z + 0.5 * left * model.gravity().z);
+  return z < plan.centre[size_t(landing)].p.z - kTooLow;
 }
 
 /// The sole carries: what of it the clip has down, or all.
@@ -242,7 +441,7 @@ Tracker::Impl::Landing Tracker::Impl::rescuing_place(bool left, double in) const
 /// Where the capture point has left the soles, nothing but a step brings it back.
 void Tracker::Impl::begin_rescue(int k, double time) {
   for (const int side : {0, 1}) {
-    Rescue& r = rescue[side];
+    ExtraStep& r = rescue[side];
     const bool stays = distance_to_hull(corners(side != 0), xi) == 0;
     if (r.stands && (plan.foot(side == 0).down(k) || stays)) r.stands = false;
     if (r.swings()) return;
@@ -288,7 +487,7 @@ void Tracker::Impl::start_rescue(int side, double time, bool closes) {
 /// @return  whether the foot is on its way
 bool Tracker::Impl::swing_rescue(bool left, double time, bool touches) {
   const int side = left ? 0 : 1;
-  Rescue& r = rescue[side];
+  ExtraStep& r = rescue[side];
   if (!r.swings()) return false;
   const double part = (time - r.start) / kRescue;
   if (touches && part > 0.5) {
@@ -367,8 +566,7 @@ void Tracker::Impl::fall(double time, const char* what) {
     if (!other && o.start - kAfter < time && time < o.end + kAfter) other = &o;
   if (other) {
     status.cause +=
-        fmt::format("; from {:.2f} to {:.2f} s the clip rests on its {}, and only soles can carry load here",
-                    other->start, other->end, other->name);
+        fmt::format("; from {:.2f} to {:.2f} s the clip rests on its {}", other->start, other->end, other->name);
     return;
   }
   for (int k = frame_at(time); k >= frame_at(time - kAfter); --k) {
@@ -384,29 +582,39 @@ void Tracker::Impl::fall(double time, const char* what) {
 const Eigen::VectorXd& Tracker::control(double time, double dt, const State& state, const FootSensing& feet) {
   Impl& m = *impl_;
   WalkStatus& s = m.status;
-  m.look_up(time);
+  m.keep_in_step(time, dt, feet);
+  const double at = time + m.skipped;  // of the clip
+  m.look_up(at);
+  m.look_up_corrections(time);
+  if (std::lround(time / dt) % std::max(std::lround(kTrackMoment / dt), 1L) == 0) m.body.forget();
   m.body.begin(state);
   const Centroidal& c = m.body.centroidal();
-  const int k = m.frame_at(time);
+  const int k = m.frame_at(at);
   const double w = m.capture.omega();
   const Vec3<> xi = flat(c.com + (1 / w) * c.com_velocity);
   m.off = flat(c.com - m.centre.p), m.off_velocity = flat(c.com_velocity - m.centre.v);
+  m.height_off = c.com.z - m.centre.p.z;
   m.xi = xi;
   m.begin_rescue(k, time);
   m.edges.clear(), m.soles.clear();
   m.add_foot(true, k, time, feet.left);
   m.add_foot(false, k, time, feet.right);
-  Vec3<> a = m.balanced(m.plan.balance[size_t(k)]);
+  m.add_others(at, feet);
+  Vec3<> a = m.others_carry ? m.centre.a - kCarriedGain * m.off - kCarriedRate * m.off_velocity
+                            : m.balanced(m.plan.balance[size_t(k)]);
   a.z = m.centre.a.z + kHeightGain * (m.centre.p.z - c.com.z) + kHeightDamping * (m.centre.v.z - c.com_velocity.z);
+  a += m.correction.push;
   if (!m.edges.empty()) {
-    a = m.feasible(a, c.com);
+    if (!m.others_carry) a = m.feasible(a, c.com);
     // In flight nothing changes it any more.
-    const double momentum = m.plan.until_flight[size_t(k)] < kTakeOff ? 0.2 : 0.01;
+    const bool matters = m.plan.until_flight[size_t(k)] < kTakeOff || norm(m.correction.turn) > 0;
+    const double momentum = matters ? 0.2 : 0.01;
     m.body.com(a, {1000, 1000, 300});
-    m.body.angular_momentum(m.centre.moment + kMomentumGain * (m.centre.momentum - c.h.t), momentum * Vec3<>{1, 1, 1});
-    m.add_link(m.biped.pelvis, 5);
-    m.add_link(m.biped.trunk, 5);
+    m.body.angular_momentum(m.centre.moment + m.correction.turn + kMomentumGain * (m.centre.momentum - c.h.t),
+                            momentum * Vec3<>{1, 1, 1});
   }
+  m.add_link(m.biped.pelvis, 5);
+  m.add_link(m.biped.trunk, 5);
   m.add_posture(state);
   m.forces = m.body.solve();
   m.tau = m.forces.tau;
@@ -418,7 +626,8 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
   s.capture_error = norm(m.off - 0.5 * (m.shift[0] + m.shift[1]) + (1 / w) * m.off_velocity);
   s.pressure = flat(c.com) - (c.com.z / std::max(norm(m.model.gravity()) + a.z, 1.0)) * flat(a);
   s.walked = norm(flat(c.com) - flat(center_of_mass(m.model, m.plan.clip.q.col(0))));
-  s.done = time >= duration();
+  s.done = at >= duration();
+  m.strain = m.measure_strain(c);
   const Mat3<>&R = m.body.motion(m.biped.trunk).X_WF.R, &R_ref = m.wanted.poses[m.biped.trunk].R;
   // One problem without a sensible answer is no fall: the torques before it last for a moment.
   const bool sensible =

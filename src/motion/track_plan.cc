@@ -18,6 +18,8 @@ constexpr double kOffTheClip = 16;
 constexpr double kCutoff = 6, kFlyingCutoff = 12;  // [Hz] of clips whose feet are always down, and of others
 constexpr double kOfTheRate = 0.25;                // [frames] above it a clip knows little
 constexpr double kFlight = 0.04;                   // [s] from which a gap between contacts is one
+constexpr double kMomentumTime = 0.02;             // [s] changes of angular momentum faster than this are smoothed out
+constexpr double kFlightTime = 10;                 // [s] in flight changes of it within less than this are none
 constexpr double kDoubt = 0.02;                    // of horizontal forces of captures (AnalysisOptions::doubt)
 
 void time_the_air(TrackPlan::Foot& foot, double dt) {
@@ -85,7 +87,7 @@ std::vector<OtherSupport> stretches(const std::vector<BodyContact>& contacts, co
       if (!c.down[k]) continue;
       const size_t first = k;
       while (k + 1 < times.size() && c.down[k + 1]) ++k;
-      out.push_back({c.name, times[first], times[k]});
+      out.push_back({c.name, times[first], times[k], c.link, c.point, c.grips});
     }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
   return out;
@@ -136,6 +138,29 @@ Vec3<> rate(const std::vector<TrackPlan::Centre>& path, size_t k, double dt, Get
   return (0.5 / dt) * (get(path[i + 1]) - get(path[i - 1]));
 }
 
+/// The angular momentum that a figure can have: near the clip's, constant in flight, and changing smoothly elsewhere,
+///
+///     min Σ |L − L_clip|² + τ⁴·|L̈|² + τ_f²·|L̇|² in flight
+void plan_momentum(TrackPlan& plan) {
+  const size_t n = plan.centre.size();
+  BandMatrix<2> A(n);
+  std::vector<Vec3<>> x(n);
+  const double smooth = std::pow(kMomentumTime / plan.dt, 4), constant = std::pow(kFlightTime / plan.dt, 2);
+  for (size_t k = 0; k < n; ++k) A.add(k, k, 1), x[k] += plan.centre[k].momentum;
+  for (size_t k = 1; k + 1 < n; ++k) {
+    constexpr double kSecond[3] = {1, -2, 1};
+    for (size_t i = 0; i < 3; ++i)
+      for (size_t j = 0; j <= i; ++j) A.add(k - 1 + i, k - 1 + j, smooth * kSecond[i] * kSecond[j]);
+  }
+  for (size_t k = 0; k + 1 < n; ++k) {
+    if (plan.until_flight[k] > 0 || plan.until_flight[k + 1] > 0) continue;
+    A.add(k, k, constant), A.add(k + 1, k + 1, constant), A.add(k, k + 1, -constant);
+  }
+  A.factor();
+  A.solve(x);
+  for (size_t k = 0; k < n; ++k) plan.centre[k].momentum = x[k];
+}
+
 void plan_centre(const Model& model, const Analysis& a, TrackPlan& plan) {
   const size_t n = a.com.size();
   Workspace work(model);
@@ -147,6 +172,7 @@ void plan_centre(const Model& model, const Analysis& a, TrackPlan& plan) {
     centroidal(model, state, work, c);
     plan.centre[k].momentum = c.h.t;
   }
+  plan_momentum(plan);
   std::vector<double> lambda;
   for (size_t k = 0; k < n; ++k) {
     const bool flies = plan.flies(int(k));
@@ -189,6 +215,10 @@ void plan_balance_of(const Model& model, const Biped& biped, const Analysis& a, 
 
 }  // namespace
 
+double lowest_corner(const Sole& sole, const Transform<>& X_WS) {
+  return X_WS.p.z - sole.half_length * std::abs(X_WS.R.column_x().z) - sole.half_width * std::abs(X_WS.R.column_y().z);
+}
+
 TrackPlan plan_track(const Model& model, const Biped& biped, const Clip& clip, double cutoff, double rate) {
   const int n = clip.frames();
   Contacts contacts = find_all_contacts(model, clip, find_feet(model), {});
@@ -203,6 +233,9 @@ TrackPlan plan_track(const Model& model, const Biped& biped, const Clip& clip, d
     time_the_air(*foot, plan.dt);
   }
   plan.others = stretches(contacts.others, clip.times);
+  plan.other_down.assign(size_t(n), 0);
+  for (const BodyContact& c : contacts.others)
+    for (size_t k = 0; k < size_t(n); ++k) plan.other_down[k] |= c.down[k];
   plan.until_flight = time_to_flight(plan);
   plan.until_landing = time_to_landing(plan);
   if (cutoff < 0)

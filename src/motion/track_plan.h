@@ -16,6 +16,10 @@ inline constexpr double kLeastHeight = 0.3;  ///< [m] of a mass centre over its 
 struct OtherSupport {
   std::string name;           ///< "right palm", "seat", …
   double start = 0, end = 0;  ///< [s]
+  LinkId link{0};
+  Vec3<> point{};      ///< of the link
+  bool grips = false;  ///< holds on to something
+  bool on_floor() const { return !grips && name != "seat"; }
 };
 
 /// A clip as a figure on its feet can follow it, at even times: filtered, falling where nothing carries it, and with a path of the
@@ -43,8 +47,12 @@ struct TrackPlan {
   std::vector<double> until_landing;  ///< [s] until a foot lands
   std::vector<OtherSupport> others;
   const Foot& foot(bool is_left) const { return is_left ? left : right; }
-  bool flies(int k) const { return !left.down(k) && !right.down(k); }
+  std::vector<std::uint8_t> other_down;  ///< whether one of them carries
+  bool flies(int k) const { return !left.down(k) && !right.down(k) && !other_down[size_t(k)]; }
 };
+
+/// [m] height of the lowest corner of a sole.
+double lowest_corner(const Sole& sole, const Transform<>& X_WS);
 
 /// @param clip    evenly spaced
 /// @param cutoff  [Hz] of the low pass; 0: none; negative: as the analysis of captures has it, higher where the clip flies

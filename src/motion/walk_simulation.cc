@@ -7,6 +7,8 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/spatial/quaternion.h"
+#include "motion/motion_quality.h"
+#include "motion/track_search.h"
 
 namespace kansetsu {
 namespace {
@@ -52,11 +54,12 @@ std::vector<EnvironmentShape> make_ground(const Terrain& t) {
   return shapes;
 }
 
-struct WalkSimulation::Impl {
+struct WalkSimulation::Impl final : RepeatableRun {
   Model model;
   WalkSetup setup;
   Biped biped;
   std::unique_ptr<MotionController> walker;
+  Tracker* tracker = nullptr;  ///< the same, if a clip is tracked
   SceneDescription description;
   World world;
   FigureId figure;
@@ -78,17 +81,24 @@ struct WalkSimulation::Impl {
         figure(0),
         pushes(draw(s)),
         weight(m.mass() * norm(m.gravity())) {
-    if (clip)
-      walker = std::make_unique<Tracker>(model, biped, *clip, s.track);
-    else
+    if (clip) {
+      auto made = std::make_unique<Tracker>(model, biped, *clip, s.track);
+      tracker = made.get();
+      walker = std::move(made);
+    } else {
       walker = std::make_unique<Walker>(model, biped, s.walk);
+    }
     description.name = clip ? clip->name : "walk";
     description.time_step = setup.time_step;
     description.seed = setup.seed;
     description.environment = make_ground(setup.walk.terrain);
+    if (tracker)
+      for (const TrackProp& prop : tracker->props())
+        if (prop.seat) description.environment.push_back(make_shape(prop.name, *prop.seat, prop.X_WP));
     for (const EnvironmentShape& e : description.environment) {
       world.add_fixed(e.shape.shape, to_transform(e.shape.origin), {}, e.shape.name);
     }
+    if (tracker) sensed.held.resize(tracker->props().size());
     state = walker->start();
     figure = world.add(model, state, {.name = model.name(), .self_collision = setup.self_collision});
     start = center_of_mass(model, state.q);
@@ -97,11 +107,58 @@ struct WalkSimulation::Impl {
     crept.assign(size_t(model.link_count()), 0);
   }
 
-  FootSensing feel() const;
+  bool prepared = false;
+  MotionQuality quality;
+
+  /// What a run needs beside the world's and the tracker's state to go on from a moment of it.
+  struct Sensed {
+    bool left = false, right = false;               ///< feet touched in the last step
+    std::vector<BodyTouch> touches;                 ///< of the last step, beside the feet
+    std::vector<std::optional<ConnectionId>> held;  ///< by each prop
+  };
+  Sensed sensed;
+
+  void feel();
+  void hold_on();
   Vec3<> push_now();
   void measure(const Vec3<>& momentum, const Vec3<>& push, const Eigen::VectorXd& tau);
   void measure_contacts(Vec3<>& force, Vec3<>& impulse);
   void measure_joints(const Eigen::VectorXd& tau);
+
+  /// Control, and a step of the world.
+  struct Step {
+    bool made = false;
+    Vec3<> push{}, momentum{};  ///< [N] on the trunk; [N·s] before it
+    Eigen::VectorXd tau{};
+  };
+  void advance(Step& out);
+
+  // Repeated from its moments.
+  struct At final : Moment {
+    Snapshot world;
+    std::shared_ptr<const Tracker::Memory> tracker;
+    Sensed sensed;
+  };
+  std::shared_ptr<const Moment> save() const override {
+    auto at = std::make_shared<At>();
+    at->world = world.save(), at->tracker = tracker->save(), at->sensed = sensed;
+    return at;
+  }
+  void restore(const Moment& moment) override {
+    const At& at = static_cast<const At&>(moment);
+    world.restore(at.world);
+    tracker->restore(*at.tracker);
+    sensed = at.sensed;
+  }
+  void correct(const std::vector<TrackCorrection>& corrections) override { tracker->correct(corrections); }
+  bool step() override {
+    Step taken;
+    advance(taken);
+    return taken.made;
+  }
+  bool fallen() const override { return walker->status().fallen || world.status() == WorldStatus::kFailed; }
+  double time() const override { return world.time(); }
+  double strain() const override { return tracker->strain(); }
 };
 
 WalkSimulation::WalkSimulation(const Model& model, const WalkSetup& setup)
@@ -114,17 +171,45 @@ const MotionController& WalkSimulation::controller() const { return *impl_->walk
 const SceneDescription& WalkSimulation::scene() const { return impl_->description; }
 const std::vector<Push>& WalkSimulation::pushes() const { return impl_->pushes; }
 
-FootSensing WalkSimulation::Impl::feel() const {
-  FootSensing feet;
+/// Reads the contacts of the step that has been made: snapshots do not hold them.
+void WalkSimulation::Impl::feel() {
+  sensed.left = sensed.right = false;
+  sensed.touches.clear();
   for (const ContactReport& c : world.report().contacts) {
     if (c.mode == ContactMode::kOpen) continue;
     for (const BodyRef& body : {c.a, c.b}) {
       if (body.is_world()) continue;
-      feet.left = feet.left || body.link == biped.left.link;
-      feet.right = feet.right || body.link == biped.right.link;
+      sensed.left = sensed.left || body.link == biped.left.link;
+      sensed.right = sensed.right || body.link == biped.right.link;
+    }
+    if (!c.a.is_world() && !c.b.is_world()) continue;  // of the figure on itself
+    const LinkId link = c.a.is_world() ? c.b.link : c.a.link;
+    if (link == biped.left.link || link == biped.right.link) continue;
+    sensed.touches.push_back({link, c.pressure, c.a.is_world() ? c.normal : -1 * c.normal, false});
+  }
+  for (size_t i = 0; i < sensed.held.size(); ++i) {
+    if (!sensed.held[i]) continue;
+    const TrackProp& prop = tracker->props()[i];
+    sensed.touches.push_back({prop.link, world.pose({figure, prop.link}) * prop.point, {0, 0, 1}, true});
+  }
+}
+
+/// Hands take hold of the world, and let go, when they do in the clip.
+void WalkSimulation::Impl::hold_on() {
+  std::vector<std::optional<ConnectionId>>& held = sensed.held;
+  for (size_t i = 0; i < held.size(); ++i) {
+    const TrackProp& prop = tracker->props()[i];
+    const double at = tracker->clip_time(world.time());
+    const bool holds = !prop.seat && at >= prop.start && at <= prop.end;
+    if (holds && !held[i]) {
+      const Vec3<> p = world.pose({figure, prop.link}) * prop.point;
+      held[i] = world.connect(kWorldBody, {figure, prop.link},
+                              {.mask = kPointMask, .X_AC = {.p = p}, .X_BC = {.p = prop.point}, .name = prop.name});
+    } else if (!holds && held[i]) {
+      world.release(*held[i]);
+      held[i].reset();
     }
   }
-  return feet;
 }
 
 /// Applies the pushes that are on. @return their force
@@ -144,7 +229,7 @@ Vec3<> WalkSimulation::Impl::push_now() {
 }
 
 void WalkSimulation::Impl::measure_contacts(Vec3<>& force, Vec3<>& impulse) {
-  double feet[2] = {0, 0};
+  double feet[2] = {0, 0}, slid[2] = {0, 0};
   for (const ContactReport& c : world.report().contacts) {
     ++report.modes[size_t(c.mode)];
     if (c.mode == ContactMode::kOpen && norm(c.impulse.f) == 0) continue;
@@ -157,6 +242,11 @@ void WalkSimulation::Impl::measure_contacts(Vec3<>& force, Vec3<>& impulse) {
     if (body.link == biped.left.link) feet[0] += norm(c.wrench.f);
     if (body.link == biped.right.link) feet[1] += norm(c.wrench.f);
     if (c.slip != SlipMode::kStick) ++report.sliding;
+    if (body.link == biped.left.link || body.link == biped.right.link) {
+      const Motion<> V_foot = world.velocity(body);
+      const Vec3<> v_foot = add_cross(V_foot.v, V_foot.w, c.pressure - before[size_t(body.link.value())]);
+      slid[body.link == biped.left.link ? 0 : 1] += setup.time_step * norm(v_foot - dot(v_foot, c.normal) * c.normal);
+    }
     const bool lies = c.mode == ContactMode::kSurface && c.slip == SlipMode::kStick && norm(c.impulse.f) == 0;
     double& moved = crept[size_t(body.link.value())];
     if (!lies) {
@@ -170,6 +260,7 @@ void WalkSimulation::Impl::measure_contacts(Vec3<>& force, Vec3<>& impulse) {
     report.slip = std::max(report.slip, moved);
   }
   report.most_force = std::max({report.most_force, feet[0], feet[1]});
+  for (const std::size_t side : {0, 1}) quality.add_slide(side, feet[side] > 0, slid[side]);
 }
 
 void WalkSimulation::Impl::measure_joints(const Eigen::VectorXd& tau) {
@@ -199,6 +290,8 @@ void WalkSimulation::Impl::measure(const Vec3<>& momentum, const Vec3<>& push, c
     report.root_wrench = std::max(report.root_wrench, world.effort(figure).head<6>().cwiseAbs().maxCoeff());
   }
   vertical_impulse += h * force.z + impulse.z;
+  quality.add_force(h, force.z + impulse.z / h);
+  if (tracker) quality.add_frame(model, world.time(), world.q(figure), *tracker);
   const Vec3<> gained = world.momentum() - momentum - impulse;
   const Vec3<> missing = (1 / h) * gained - force - push - Vec3<>{0, 0, -weight};
   report.unbalanced = std::max(report.unbalanced, norm(missing) / weight);
@@ -206,22 +299,47 @@ void WalkSimulation::Impl::measure(const Vec3<>& momentum, const Vec3<>& push, c
   ++steps;
 }
 
+void WalkSimulation::Impl::advance(Step& out) {
+  const WalkStatus& status = walker->status();
+  out.made = false;
+  if (status.done || status.fallen || world.status() != WorldStatus::kRunning) return;
+  if (world.time() >= setup.duration - 0.5 * setup.time_step) return;
+  hold_on();
+  state.q = world.q(figure), state.v = world.v(figure);
+  out.tau = walker->control(world.time(), setup.time_step, state,
+                            {.left = sensed.left, .right = sensed.right, .others = sensed.touches});
+  if (status.fallen) return;
+  world.set_torque(figure, out.tau);
+  out.push = push_now(), out.momentum = world.momentum();
+  for (int i = 0; i < model.link_count(); ++i) before[size_t(i)] = world.pose({figure, LinkId{i}}).p;
+  world.step();
+  out.made = world.status() != WorldStatus::kFailed;
+  feel();
+}
+
+bool WalkSimulation::tracks() const { return impl_->tracker != nullptr; }
+
+void WalkSimulation::prepare(const std::function<bool(double)>& progress) {
+  Impl& m = *impl_;
+  if (m.prepared) return;
+  m.prepared = true;
+  if (!m.tracker || m.setup.track.tries <= 0) return;
+  const auto first = m.save();
+  m.report.corrections = find_corrections(m, {.tries = m.setup.track.tries, .seed = m.setup.seed}, progress);
+  m.restore(*first);
+}
+
 bool WalkSimulation::step() {
   Impl& m = *impl_;
+  prepare();
   const WalkStatus& status = m.walker->status();
-  if (status.done || status.fallen || m.world.status() != WorldStatus::kRunning) return false;
-  if (m.world.time() >= m.setup.duration - 0.5 * m.setup.time_step) return false;
-  m.state.q = m.world.q(m.figure), m.state.v = m.world.v(m.figure);
+  const double time = m.world.time();
   const int landed = status.steps;
-  const Eigen::VectorXd& tau = m.walker->control(m.world.time(), m.setup.time_step, m.state, m.feel());
-  if (status.fallen) return false;
-  if (status.steps > landed) (status.steps == 1 ? m.first_landing : m.last_landing) = m.world.time();
-  m.world.set_torque(m.figure, tau);
-  const Vec3<> push = m.push_now(), momentum = m.world.momentum();
-  for (int i = 0; i < m.model.link_count(); ++i) m.before[size_t(i)] = m.world.pose({m.figure, LinkId{i}}).p;
-  m.world.step();
-  if (m.world.status() == WorldStatus::kFailed) return false;
-  m.measure(momentum, push, tau);
+  Impl::Step taken;
+  m.advance(taken);
+  if (status.steps > landed) (status.steps == 1 ? m.first_landing : m.last_landing) = time;
+  if (!taken.made) return false;
+  m.measure(taken.momentum, taken.push, taken.tau);
   return true;
 }
 
@@ -243,6 +361,12 @@ WalkReport WalkSimulation::report() const {
   r.infeasible = status.infeasible;
   r.joint_error = status.joint_error;
   r.shift = status.shift;
+  r.foot_slide = m.quality.slide(), r.peak_weights = m.quality.peak_force() / m.weight;
+  if (m.tracker) {
+    r.clip_seconds = m.tracker->duration();
+    r.path_error = m.quality.path_error(), r.turn_error = m.quality.turn_error();
+    r.jerk_ratio = m.quality.jerk_ratio();
+  }
   return r;
 }
 

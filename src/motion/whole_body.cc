@@ -142,8 +142,9 @@ void WholeBody::support(const Sole& sole, const SupportLimits& limits, const Mot
   const Motion<> drift{transpose_times(s.X_WS.R, motion.A.w), transpose_times(s.X_WS.R, motion.A.v)};
   const Vector6d wanted = to_eigen(A_S) - to_eigen(drift);
   for (int k = 0; k < 6; ++k) {
-    if (k == 1 && limits.pivot != Edge::kNone) {  // no moment about the edge, and no say about the turn
-      m.exact.A(m.exact.add(0), m.nv + 6 * (m.support_count - 1) + 1) = 1;
+    const bool turns_freely = k < 3 && (limits.kind != SupportKind::kSole || (k == 1 && limits.pivot != Edge::kNone));
+    if (turns_freely) {  // no moment about this axis, and no constraint on the rotation
+      m.exact.A(m.exact.add(0), m.nv + 6 * (m.support_count - 1) + k) = 1;
       continue;
     }
     m.exact.A.row(m.exact.add(wanted[k])).head(m.nv) = s.J.row(k);
@@ -207,6 +208,10 @@ void WholeBody::Impl::add_inequalities() {
   int row = 0;
   for (int s = 0; s < support_count; ++s) {
     const Support& support = supports[size_t(s)];
+    if (support.limits.kind == SupportKind::kGrip) {  // any force: its rows stay 0 ≥ 0
+      row += kRowsPerSupport;
+      continue;
+    }
     const int tx = nv + 6 * s, ty = tx + 1, tz = tx + 2, fx = tx + 3, fy = tx + 4, fz = tx + 5;
     const double mu = support.limits.friction / std::sqrt(2.0), spin = 0.5 * mu;
     const double X = std::max(support.sole.half_length - support.limits.inset, 0.0);
@@ -220,13 +225,19 @@ void WholeBody::Impl::add_inequalities() {
     } bounds[] = {{fx, mu}, {fy, mu}, {ty, X}, {tx, Y}};
     for (const auto& [column, ratio] : bounds) {
       for (const double sign : {1.0, -1.0}) {
-        if (column == ty && support.limits.pivot != Edge::kNone) {
+        const bool is_moment = column == tx || column == ty;
+        if (is_moment &&
+            (support.limits.kind == SupportKind::kPoint || (column == ty && support.limits.pivot != Edge::kNone))) {
           ++row;  // 0 ≥ 0: an equation says it
           continue;
         }
         C(row, fz) = ratio;
         C(row++, column) = sign;
       }
+    }
+    if (support.limits.kind == SupportKind::kPoint) {
+      row += 8;
+      continue;
     }
     for (const double side : {1.0, -1.0}) {
       for (const double a : {1.0, -1.0}) {
@@ -294,6 +305,8 @@ void WholeBody::Impl::read_solution() {
   }
   result.tau.head(base).setZero();
 }
+
+void WholeBody::forget() { impl_->solver.forget(); }
 
 const WholeBodyResult& WholeBody::solve() {
   Impl& m = *impl_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "kansetsu/base/owner.h"
 #include "kansetsu/model/clip.h"
@@ -38,9 +39,17 @@ struct WalkOptions {
   Terrain terrain{};
 };
 
-/// Contact of the feet: the controller's only input besides its own state.
+/// A link other than a foot that touches something, or is held by it.
+struct BodyTouch {
+  LinkId link{0};
+  Vec3<> p{}, normal{0, 0, 1};  ///< world; out of what it touches
+  bool holds = false;           ///< it can pull, too
+};
+
+/// What touches: the controller's only input besides its own state.
 struct FootSensing {
-  bool left = false, right = false;  ///< touches something
+  bool left = false, right = false;  ///< the foot touches something
+  std::span<const BodyTouch> others{};
 };
 
 enum class WalkPhase { kStanding, kSingle, kShared, kStopping };

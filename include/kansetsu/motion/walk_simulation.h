@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,9 +56,18 @@ struct WalkReport {
   double limit_margin = 0;               ///< [rad] nearest that a joint came to its end; negative: beyond
   std::array<std::uint64_t, 4> modes{};  ///< contacts by ContactMode, one count per step
   std::uint64_t sliding = 0;             ///< of them
-  double joint_error = 0;                ///< [rad] root mean square from the clip that is followed
-  double shift = 0;                      ///< [m] of its steps from those of the clip
-  int infeasible = 0;                    ///< problems of whole-body control whose limits could not all be kept
+  // Of a clip that is tracked.
+  double clip_seconds = 0;  ///< [s] of the part that was to be tracked
+  double joint_error = 0;   ///< [rad] root mean square over all joints
+  double path_error = 0;    ///< [m] root mean square distance of the base from its path in the clip
+  double turn_error = 0;    ///< [rad] the same of its orientation
+  double jerk_ratio = 0;    ///< root mean square jerk of the joints over that of the clip, sampled at 100 Hz
+  std::vector<TrackCorrection> corrections{};  ///< with which it does not fall
+  // Of both.
+  double foot_slide = 0;    ///< [m] farthest that a foot slid during one contact
+  double peak_weights = 0;  ///< [body weights] largest vertical ground force, mean of 10 ms
+  double shift = 0;         ///< [m] of its steps from those of the clip
+  int infeasible = 0;       ///< problems of whole-body control whose limits could not all be kept
 };
 
 class WalkSimulation {
@@ -67,6 +77,10 @@ class WalkSimulation {
   /// Follows a clip instead of walking by itself: setup.track counts, setup.walk does not.
   WalkSimulation(const Model& model, const Clip& clip, const WalkSetup& setup);
 
+  /// Of a clip: looks for corrections with which the figure does not fall, if there are to be any (TrackOptions::tries). The first step()
+  /// does so otherwise. @param progress  called with the time that is reached [s]; ends the search by false
+  void prepare(const std::function<bool(double)>& progress = {});
+  bool tracks() const;  ///< a clip
   /// One time step. @return whether there is more to come
   bool step();
 

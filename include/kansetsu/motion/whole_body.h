@@ -19,11 +19,19 @@ struct Sole {
 
 enum class Edge { kNone, kFront, kRear };
 
+/// What a support holds, and what it can give.
+enum class SupportKind {
+  kSole,   ///< a patch: place and orientation; pressure within its rectangle
+  kPoint,  ///< a point: its place only; pushes without a moment
+  kGrip,   ///< a point that is held: pushes and pulls in any direction
+};
+
 struct SupportLimits {
   double friction = 0.6;          ///< μ; forces stay in a pyramid inside the cone
   double least = 0, most = 1e30;  ///< of the force along the normal [N]
   double inset = 0;               ///< [m] how far from the rim the centre of pressure stays
   Edge pivot = Edge::kNone;  ///< it turns freely about this edge, and pushes there: the heel or the toes are in the air
+  SupportKind kind = SupportKind::kSole;
 };
 
 struct WholeBodyOptions {
@@ -70,6 +78,8 @@ class WholeBody {
   void posture(const VectorRef& vdot, const VectorRef& weight);
 
   const WholeBodyResult& solve();
+  /// The next solve() starts from nothing, as the first one did: equal states then give equal bits.
+  void forget();
 
  private:
   struct Impl;
