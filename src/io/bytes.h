@@ -8,11 +8,11 @@
 #include <string_view>
 #include <type_traits>
 
-/// Numbers and texts as bytes, little endian, as MCAP, NPZ and glTF store them.
+/// Reads and writes little-endian numbers and strings, as MCAP, NPZ and glTF store them.
 namespace kansetsu::io {
 
 static_assert(std::endian::native == std::endian::little,
-              "files are little endian, and so is every machine we build for");
+              "the formats are little endian; so are all supported machines");
 
 /// Appends to a string of bytes.
 class ByteWriter {
@@ -38,7 +38,21 @@ class ByteWriter {
   std::string bytes;
 };
 
-/// Takes values off the front. Reading beyond the end gives zeros and sets `failed`.
+/// The number at a place, which must be there.
+template <class T>
+T number_at(std::string_view bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+/// The number of these bytes, the first of which counts most.
+inline std::uint32_t big_endian(std::string_view bytes) {
+  std::uint32_t value = 0;
+  for (const char c : bytes) value = value << 8 | static_cast<unsigned char>(c);
+  return value;
+}
+
+/// Reads values from the front. Reading past the end returns zeros and sets `failed`.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest(bytes) {}

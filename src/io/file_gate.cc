@@ -44,7 +44,7 @@ FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allo
 }
 
 bool FileGate::allows(const fs::path& file) const {
-  if (file.native().find('\0') != std::string::npos) return false;  // the system would open what stands before
+  if (file.native().find('\0') != std::string::npos) return false;  // the system would open the part before it
   const fs::path whole = resolved(file);
   return std::ranges::any_of(folders_, [&](const fs::path& folder) { return is_within(whole, folder); });
 }

@@ -6,19 +6,19 @@
 
 namespace kansetsu::io {
 
-/// Which files a model may name: those of its own package, and of folders that the user allows. A model is somebody else's text;
-/// what it names must not reach files that were never part of it.
+/// Decides which files a model may refer to: those in its own package and in folders that the user allows. Models come from untrusted
+/// sources and must not reach other files.
 class FileGate {
  public:
-  /// The package is the nearest folder at or above the model that holds a package.xml, else the parent of the model's folder, but
-  /// never the root of the file system. A model that another file named, and that is in its package `outer`, has that one: else a
-  /// scene could reach one folder further up with every file that it names.
+  /// The package is the nearest folder at or above the model that contains a package.xml; otherwise the parent of the model's folder,
+  /// but never the root of the file system. A model inside `outer`, the package of the file that refers to it, shares that package:
+  /// otherwise each level of references could reach one folder further up.
   explicit FileGate(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& allowed = {},
                     const std::filesystem::path& outer = {});
 
-  /// Whether the file, links followed, is in one of the folders.
+  /// Whether the file is in one of the allowed folders, after resolving symbolic links.
   bool allows(const std::filesystem::path& file) const;
-  /// What to do about a file that is refused.
+  /// The hint shown for a refused file.
   std::string hint(const std::filesystem::path& file) const;
   const std::filesystem::path& package() const { return folders_.front(); }
 

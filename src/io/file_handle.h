@@ -9,7 +9,7 @@
 
 namespace kansetsu::io {
 
-/// An open file of the operating system, closed at the end.
+/// Owns a file descriptor.
 class FileHandle {
  public:
   FileHandle() = default;

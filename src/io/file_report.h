@@ -7,20 +7,34 @@
 
 #include "io/text.h"
 
-/// What all readers share: diagnostics of one file that do not drown, and a value only where there is no error.
+/// Shared by all readers: the diagnostics of one file, limited in number, and a value only if there are no errors.
 namespace kansetsu::io {
 
-/// Collects the diagnostics of one file: at most so many errors, and as many warnings.
+/// Collects the diagnostics of one file: at most `most` errors and `most` warnings.
 class FileReport {
  public:
-  /// @param too_many  the code that says that there are more
+  /// @param too_many  the code reported when the limit is exceeded
   FileReport(std::string file, const char* too_many, std::size_t most = kMaxDiagnostics)
       : file_(std::move(file)), too_many_(too_many), most_(most) {}
 
   const std::string& file() const { return file_; }
   void add(Diagnostic diagnostic);
+  /// @param line  0: the file as a whole
+  void error(int line, const char* code, std::string path, std::string message, std::string hint = {}) {
+    add({Severity::kError, code, file_, line, std::move(path), std::move(message), std::move(hint)});
+  }
+  void warn(int line, const char* code, std::string path, std::string message, std::string hint = {}) {
+    add({Severity::kWarning, code, file_, line, std::move(path), std::move(message), std::move(hint)});
+  }
+  /// Report an error and return false, or no value.
+  bool fail(int line, const char* code, std::string path, std::string message, std::string hint) {
+    return error(line, code, std::move(path), std::move(message), std::move(hint)), false;
+  }
+  std::nullopt_t refuse(int line, const char* code, std::string path, std::string message, std::string hint) {
+    return error(line, code, std::move(path), std::move(message), std::move(hint)), std::nullopt;
+  }
   bool failed() const { return errors_ > 0; }
-  /// No more are shown: there is no need to look for them.
+  /// The limit is exceeded; further diagnostics are dropped.
   bool full(Severity severity = Severity::kError) const {
     return (severity == Severity::kError ? errors_ : warnings_) > most_;
   }
@@ -33,14 +47,14 @@ class FileReport {
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// The value, unless something about it is an error.
+/// The value, or none if there is an error.
 template <class T>
 Loaded<T> loaded(T value, std::vector<Diagnostic> diagnostics) {
   if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
   return {std::move(value), std::move(diagnostics)};
 }
 
-/// What `parse` makes of the text of a file, or why the file was not read.
+/// Reads a file and parses it; if it cannot be read, the diagnostic that says why.
 template <class Parse>
 std::invoke_result_t<Parse, const std::string&> parse_file(const std::filesystem::path& file, const FileCodes& codes,
                                                            Parse&& parse, std::uintmax_t largest = kMaxFileSize) {
@@ -49,7 +63,7 @@ std::invoke_result_t<Parse, const std::string&> parse_file(const std::filesystem
   return parse(read.text);
 }
 
-/// A writer takes what has no errors: these are in the way.
+/// The errors among the diagnostics: writers refuse what has any.
 std::vector<Diagnostic> errors_of(std::vector<Diagnostic> diagnostics);
 
 }  // namespace kansetsu::io

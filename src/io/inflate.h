@@ -6,10 +6,10 @@
 
 namespace kansetsu::io {
 
-/// What surrounds a DEFLATE stream [RFC 1951]: nothing, as in ZIP files, or the head and sum of zlib [RFC 1950], as in PNG.
+/// The wrapper of a DEFLATE stream [RFC 1951]: none, as in ZIP files, or zlib's header and checksum [RFC 1950], as in PNG.
 enum class DeflateForm { kRaw, kZlib };
 
-/// The bytes that a stream holds: exactly `size`, or none where it is damaged or holds another number.
+/// Decompresses a stream of exactly `size` bytes; none if it is damaged or has another size.
 std::optional<std::string> inflate(std::string_view stream, DeflateForm form, std::size_t size);
 
 }  // namespace kansetsu::io

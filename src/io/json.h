@@ -5,16 +5,16 @@
 #include <stdexcept>
 #include <string_view>
 
-/// Reading JSON of unknown origin.
+/// Reading JSON from untrusted sources.
 namespace kansetsu::io {
 
-/// Thrown for what is not as it should be; nlohmann's own exceptions serve for wrong types.
+/// Thrown for invalid content; wrong types throw nlohmann's own exceptions.
 struct WrongJson : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Levels of arrays and objects within each other, more than models, scenes and glTF files need. A level that holds nothing else takes
-/// eighty times its letter in memory.
+/// Maximum nesting of arrays and objects; models, scenes and glTF files need less. Each level takes about eighty bytes of memory for
+/// one byte of text.
 inline constexpr int kDeepestJson = 64;
 
 inline bool is_nested_too_deeply(std::string_view text) {
@@ -37,7 +37,7 @@ Json parse_json(std::string_view text) {
   return Json::parse(text);
 }
 
-/// A whole number that fits into an int: nlohmann would cut off what is too large, and fractions.
+/// An integer that fits into an int; nlohmann would truncate larger numbers and fractions.
 template <class Json>
 int int_from(const Json& in) {
   constexpr auto kLowest = std::numeric_limits<int>::lowest(), kHighest = std::numeric_limits<int>::max();

@@ -24,7 +24,7 @@ template <class T>
 Json to_json(const std::optional<T>& x);
 Json to_json(const std::string& x);
 
-/// Writes members that differ from those of a default object.
+/// Writes the members that differ from their defaults.
 template <class Record>
 void fields_to_json(const Record& x, Json& out) {
   const Record usual{};

@@ -9,10 +9,9 @@ namespace kansetsu::io {
 
 inline constexpr int kModelJsonVersion = 1;
 
-/// A description as JSON text, nothing left out and every number to the bit: what recordings carry. Members that have their
-/// default value are not written.
+/// A description as JSON, complete and bit exact; recordings contain it. Members with their default value are omitted.
 std::string model_to_json(const ModelDescription& description);
-/// And back. Errors say what is missing or wrong; whether the model makes sense is for Model::build to say.
+/// Parses it. Errors concern the JSON; Model::build() validates the model.
 Loaded<ModelDescription> model_from_json(std::string_view text, const std::string& file_name = {});
 
 }  // namespace kansetsu::io

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\n\r\f\v";
 
-/// Whether a number out of double's range is too small rather than too large: the decimal exponent of its first digit.
+/// Whether a number outside the range of double underflows: decided by the decimal exponent of its first digit.
 bool is_tiny(std::string_view word) {
   const std::size_t e = std::min(word.find_first_of("eE"), word.size());
   const std::string_view digits = word.substr(0, e);
@@ -64,6 +64,12 @@ std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(begin, end - begin);
   text.remove_prefix(end);
   return word;
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) out.push_back(word);
+  return out;
 }
 
 int count_words(std::string_view text) {

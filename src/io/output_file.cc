@@ -16,12 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMuch = std::size_t{64} << 10;  // bytes that wait to be written
+constexpr std::size_t kMuch = std::size_t{64} << 10;  // buffered bytes
 constexpr char kTaken[] = "another program is writing to it";
 
-/// Names of temporary files that are open, for a handler of signals. More than fit here are left behind.
+/// Names of open temporary files, for signal handlers. Files beyond this number are not removed on a signal.
 std::array<std::atomic<const char*>, 64> open_parts{};
-static_assert(std::atomic<const char*>::is_always_lock_free, "a handler of signals waits for nobody");
+static_assert(std::atomic<const char*>::is_always_lock_free, "signal handlers must not block");
 
 void exchange_part(const char* old, const char* with) {
   for (auto& place : open_parts) {
@@ -30,14 +30,14 @@ void exchange_part(const char* old, const char* with) {
   }
 }
 
-/// Whether the open file is still the one of that name: it may have been renamed between opening and locking.
+/// Whether the path still names the open file: it may have been renamed between opening and locking.
 bool is_at(const FileHandle& file, const fs::path& path) {
   struct stat open{}, named{};
   return ::fstat(file.get(), &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
          open.st_dev == named.st_dev;
 }
 
-/// Whether nobody else has the file; true as well where there are no locks.
+/// Whether no other process holds the lock; also true on file systems without locks.
 bool lock(const FileHandle& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 bool is_locked(const fs::path& path) {
@@ -45,7 +45,7 @@ bool is_locked(const fs::path& path) {
   return file && !lock(file);
 }
 
-/// All of it, or what could be written.
+/// Returns the number of bytes written.
 std::size_t write_all(const FileHandle& file, std::string_view bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -90,12 +90,13 @@ void OutputFile::Impl::open() {
   std::error_code error;
   const fs::file_status old = fs::status(target_, error);
   regular_ = !fs::exists(old) || fs::is_regular_file(old);
-  if (!regular_) {  // a device or a pipe stays what it is
+  if (!regular_) {  // devices and pipes are written in place
     file_ = FileHandle(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file_) note_error();
     return;
   }
-  if (fs::is_symlink(target_, error)) target_ = fs::weakly_canonical(target_, error);  // a link stays one
+  if (fs::is_symlink(target_, error))
+    target_ = fs::weakly_canonical(target_, error);  // write to the target of a symbolic link
   if (fs::exists(old) && ::access(target_.c_str(), W_OK) != 0) return note_error();
   part_ = target_;
   part_ += ".kansetsu-part";
@@ -105,7 +106,7 @@ void OutputFile::Impl::open() {
     if (!lock(part)) return note(kTaken);
     if (!is_at(part, part_)) continue;
     file_ = std::move(part);
-    waits_ = true;  // what an earlier program left behind is ours as well
+    waits_ = true;  // also removes a leftover of an earlier run
     exchange_part(nullptr, part_.c_str());
     if (is_locked(target_)) return note(kTaken);
     if (::ftruncate(file_.get(), 0) != 0) note_error();
@@ -155,7 +156,8 @@ bool OutputFile::Impl::flush() {
   const int reason = errno;
   const auto whole = std::ranges::upper_bound(ends_, done);
   size_ += whole == ends_.begin() ? 0 : *(whole - 1);
-  if (size_ > 0 && writing_ == Writing::kInPlace) take_place();  // also of a full disk: so far it is whole
+  if (size_ > 0 && writing_ == Writing::kInPlace)
+    take_place();  // even if the disk is full: the records so far are complete
   if (!all) {
     note(std::strerror(reason));
     if (regular_ && ::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) note_error();

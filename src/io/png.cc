@@ -4,16 +4,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "io/bytes.h"
 #include "io/inflate.h"
 
 namespace kansetsu::io {
 namespace {
-
-std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
-  std::uint32_t x = 0;
-  for (std::size_t i = at; i < at + 4; ++i) x = x << 8 | std::uint8_t(bytes[i]);
-  return x;
-}
 
 struct Header {
   std::uint32_t width = 0, height = 0;
@@ -30,25 +25,26 @@ struct Header {
   }
 };
 
-/// What the header and the pieces of a file say.
+/// The contents of a file's chunks.
 struct Chunks {
   std::optional<Header> header;
   std::string data;
-  std::array<std::uint8_t, 256> palette{};  ///< the red
+  std::array<std::uint8_t, 256> palette{};  ///< red channel
 };
 
 const char* read_chunks(std::string_view bytes, Chunks& out) {
   constexpr std::string_view kSignature("\x89PNG\r\n\x1a\n", 8);
   if (!bytes.starts_with(kSignature)) return "it is not a PNG file";
   for (std::size_t at = kSignature.size(); bytes.size() - at >= 12;) {
-    const std::size_t size = big_endian(bytes, at);
+    const std::size_t size = big_endian(bytes.substr(at, 4));
     const std::string_view kind = bytes.substr(at + 4, 4);
     if (size > bytes.size() - at - 12) return "it is cut short";
     const std::string_view piece = bytes.substr(at + 8, size);
     if (kind == "IHDR" && size == 13) {
       if (piece[10] != 0 || piece[11] != 0) return "it is packed in an unknown way";
       if (piece[12] != 0) return "it is interlaced";
-      out.header = Header{big_endian(piece, 0), big_endian(piece, 4), std::uint8_t(piece[8]), std::uint8_t(piece[9])};
+      out.header = Header{big_endian(piece.substr(0, 4)), big_endian(piece.substr(4, 4)), std::uint8_t(piece[8]),
+                          std::uint8_t(piece[9])};
     } else if (kind == "PLTE") {
       for (std::size_t i = 0; i < size / 3 && i < 256; ++i) out.palette[i] = std::uint8_t(piece[3 * i]);
     } else if (kind == "IDAT") {
@@ -61,13 +57,13 @@ const char* read_chunks(std::string_view bytes, Chunks& out) {
   return "it is cut short";
 }
 
-/// The one of left, above and above left that is nearest to their plane.
+/// The Paeth predictor [PNG, 9.4].
 int nearest(int a, int b, int c) {
   const int p = a + b - c, pa = std::abs(p - a), pb = std::abs(p - b), pc = std::abs(p - c);
   return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/// Rows are differences to what is left and above; false if one is of an unknown kind.
+/// Reverses the filters of all rows; false if a filter type is unknown.
 bool unfilter(std::string& rows, const Header& h) {
   const std::size_t width = h.row_bytes(), step = std::size_t((h.pixel_bits() + 7) / 8);
   for (std::size_t y = 0; y < h.height; ++y) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/lookup.h"
 #include "io/link_index.h"
 #include "io/text.h"
 
@@ -109,8 +110,8 @@ std::vector<std::string> used_surfaces(const SceneDescription& scene) {
 }
 
 const ContactMaterial& surface_material(const SceneDescription& scene, const std::string& name) {
-  const auto found = std::ranges::find(scene.surfaces, name, &Surface::name);
-  return found == scene.surfaces.end() ? scene.default_surface : found->material;
+  const Surface* found = find_named(scene.surfaces, name);
+  return found ? found->material : scene.default_surface;
 }
 
 ContactMaterial surface_pair(const SceneDescription& scene, const std::string& a, const std::string& b) {

@@ -14,11 +14,10 @@
 #include "io/xml_writer.h"
 #include "kansetsu/scene/scene.h"
 
-/// What the writers of scenes as XML share: elements with numbers that must be finite and texts that must be clean, and what the
-/// format cannot hold.
+/// Shared by the MJCF and SDF writers: elements with validated numbers and texts, and a list of what the format cannot express.
 namespace kansetsu::io {
 
-/// A format that scenes are written in: its name and the codes of its diagnostics.
+/// An output format: its name and diagnostic codes.
 struct XmlFormat {
   const char* name;
   const char* cannot_hold;
@@ -28,7 +27,7 @@ struct XmlFormat {
 
 struct SceneXml {
   const SceneDescription& scene;
-  std::filesystem::path folder;  ///< that mesh files are named from; empty: as they were found
+  std::filesystem::path folder;  ///< mesh files are named relative to it; empty: as found
   tinyxml2::XMLDocument document;
   Element* root = nullptr;
 
@@ -41,7 +40,7 @@ struct SceneXml {
   void set(Element& e, const char* name, double x) { set(e, name, std::span<const double>(&x, 1)); }
   void set(Element& e, const char* name, const Vec3<>& v) { set(e, name, std::array{v.x, v.y, v.z}); }
   void set_unless(Element& e, const char* name, double x, double usual);
-  /// A child that holds text.
+  /// Adds a child element with text.
   Element& put(Element& parent, const char* tag, const std::string& text);
   Element& put(Element& parent, const char* tag, std::span<const double> numbers);
   Element& put(Element& parent, const char* tag, double x) { return put(parent, tag, std::span<const double>(&x, 1)); }
@@ -49,18 +48,18 @@ struct SceneXml {
     return put(parent, tag, std::array{v.x, v.y, v.z});
   }
 
-  /// What the format cannot hold exactly; reported once, with the count and the first of them.
+  /// Records something that the format cannot express; reported once, with the count and the first instance.
   void lose(std::string what, const std::string& first);
   void fail(std::string what, std::string hint);
-  /// Of a free joint that is not the base of its figure.
+  /// The error for a free joint that is not the base of its figure.
   void fail_free(const JointDescription& joint);
-  /// What a ball joint has about all axes alike, without limits and rest; other data about y and z are lost.
+  /// The data of a ball joint, the same for all axes, without limits and rest. Different data about y and z are recorded as lost.
   DofDescription ball_data(const JointDescription& joint);
-  /// What stands in a scene and has no place in a model: controllers, events, recordings, given motions.
+  /// Records what only scenes have: controllers, events, recordings, prescribed motions.
   void lose_experiment();
-  /// The text of the document, unless something failed.
+  /// The text of the document, or the errors.
   Loaded<std::string> text();
-  /// The name of a mesh file, from the folder.
+  /// The name of a mesh file relative to the folder.
   std::string file_name(const std::string& path) const { return name_from(folder, path); }
 
  private:
@@ -75,13 +74,13 @@ struct SceneXml {
   XmlValues values_;
 };
 
-/// The surfaces of the shapes that may touch; each as often as it is used.
+/// The surfaces of all shapes that may touch, with repetitions.
 std::vector<std::string> used_surfaces(const SceneDescription& scene);
 const ContactMaterial& surface_material(const SceneDescription& scene, const std::string& name);
-/// What the scene says of two surfaces.
+/// The material of a pair of surfaces.
 ContactMaterial surface_pair(const SceneDescription& scene, const std::string& a, const std::string& b);
 
-/// Writes what `to_text` makes of the folder of the file, so that no half-written file is ever seen.
+/// Writes the result of `to_text(folder)` atomically.
 std::vector<Diagnostic> write_scene_xml(
     const std::filesystem::path& file, const XmlFormat& format,
     const std::function<Loaded<std::string>(const std::filesystem::path&)>& to_text);

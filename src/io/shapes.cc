@@ -100,7 +100,7 @@ Mat3<> rotation_to(const Vec3<>& direction, const Vec3<>& from) {
   if (!(length > kShortestVector)) return Mat3<>::identity();
   const Vec3<> to = (1 / length) * direction, axis = cross(from, to);
   const double sine = norm(axis), cosine = dot(from, to);
-  // The opposite direction has no shortest way; half a turn about x (from x: about z) is one.
+  // Opposite directions: half a turn about x (about z if `from` is x).
   const Vec3<> normal = from.x == 0 ? Vec3<>{1, 0, 0} : Vec3<>{0, 0, 1};
   if (sine < kShortestVector) return exp_rotation((cosine > 0 ? 0 : std::numbers::pi) * normal);
   return exp_rotation(std::atan2(sine, cosine) / sine * axis);

@@ -13,13 +13,13 @@
 namespace kansetsu::io {
 namespace {
 
-constexpr std::chrono::seconds kMoment{2};  ///< for the other end of a pipe to be opened
+constexpr std::chrono::seconds kMoment{2};  ///< to wait for a pipe's writer
 
 unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
 bool is_control(char c) { return byte(c) < 0x20 || byte(c) == 0x7f; }
 
-/// Length of the UTF-8 character at the beginning of the text, 0 if it is none (overlong forms and surrogates included).
+/// Length of the first UTF-8 character; 0 if it is invalid, overlong or a surrogate.
 std::size_t utf8_length(std::string_view text) {
   const unsigned char lead = byte(text[0]);
   if (lead < 0x80) return 1;
@@ -75,7 +75,7 @@ Diagnostic unreadable(const FileText& read, const std::filesystem::path& file, c
 }
 
 FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
-  // Without waiting: opening a pipe that nobody writes to would take for ever.
+  // Non-blocking: opening a pipe without a writer would hang.
   const FileHandle handle(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!handle) {
     const FileProblem problem = errno == ENOENT || errno == ENOTDIR ? FileProblem::kMissing : FileProblem::kUnreadable;
@@ -92,7 +92,7 @@ FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
     if (std::uintmax_t(status.st_size) > largest) return {{}, FileProblem::kTooLarge, {}};
     result.text.reserve(static_cast<std::size_t>(status.st_size));
   }
-  // Piece by piece up to the limit: a pipe has no size to ask for, and files under /proc say 0.
+  // In chunks up to the limit: pipes have no size, and files under /proc report 0.
   std::string piece(std::size_t{1} << 20, '\0');
   const auto wait_for = [&](std::chrono::milliseconds time) {
     pollfd waiting{handle.get(), POLLIN, 0};
@@ -105,7 +105,7 @@ FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
       if (result.text.size() > largest) return {{}, FileProblem::kTooLarge, {}};
     } else if (count == 0) {
       if (!pipe || asked || !result.text.empty()) return result;
-      asked = true;  // a writer that begins only now has a moment to do so
+      asked = true;  // give a starting writer a moment
       if (!wait_for(kMoment)) return {{}, FileProblem::kNotAFile, "the pipe has no writer"};
     } else if (errno == EAGAIN) {
       if (!wait_for(kPatience))
@@ -195,6 +195,16 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> out;
+  for (std::size_t at = 0;;) {
+    const std::size_t end = text.find(separator, at);
+    out.push_back(text.substr(at, end - at));
+    if (end == std::string_view::npos) return out;
+    at = end + separator.size();
+  }
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\f\v\n";
   const std::size_t first = text.find_first_not_of(kSpace);
@@ -223,7 +233,7 @@ std::string csv_field(const std::string& text) {
 
 std::string quote(std::string_view text, std::size_t longest) {
   std::size_t end = std::min(text.size(), longest);
-  while (end > 0 && end < text.size() && (byte(text[end]) & 0xc0) == 0x80) --end;  // not within a character
+  while (end > 0 && end < text.size() && (byte(text[end]) & 0xc0) == 0x80) --end;  // not inside a UTF-8 character
   std::string shown = repair_utf8(text.substr(0, end));
   if (end < text.size()) shown += "…";
   for (std::size_t at = find_control(shown); at != std::string::npos; at = find_control(shown, at))

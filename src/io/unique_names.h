@@ -8,18 +8,18 @@
 
 namespace kansetsu::io {
 
-/// The stem, or else the stem with a number, which is then taken.
+/// The stem, with a number if it is taken; adds it to `taken`.
 inline std::string unique_name(std::set<std::string>& taken, const std::string& stem) {
   std::string name = stem;
   for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
   return name;
 }
 
-/// Names that are taken, of which there may be very many; a name that is gets a number.
+/// Makes names unique by numbers, in constant time per name.
 class UniqueNames {
  public:
   std::string take(const std::string& stem) { return take(stem, stem); }
-  /// `first` as it is, or else the stem with a number.
+  /// `first` if it is free, otherwise the stem with a number.
   std::string take(const std::string& first, const std::string& stem) {
     if (taken_.insert(first).second) return first;
     std::string out;
@@ -33,7 +33,7 @@ class UniqueNames {
 
  private:
   std::set<std::string> taken_;
-  std::map<std::string, int> next_;  ///< number to try, by stem
+  std::map<std::string, int> next_;  ///< next number, by stem
 };
 
 }  // namespace kansetsu::io

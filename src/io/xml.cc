@@ -11,8 +11,6 @@
 namespace kansetsu::io {
 namespace {
 
-bool contains(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
-
 bool is_namespace(std::string_view attribute) {
   return attribute.starts_with("xmlns") || attribute.starts_with("xml:");
 }
@@ -22,7 +20,7 @@ std::string shorten(std::string_view text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-/// name, name[its name] or name[its position among several of its kind]
+/// tag, tag[name] or tag[position among siblings of this tag]
 std::string step_of(const Element& element) {
   const std::string tag = tag_of(element);
   if (const char* name = element.Attribute("name"); name && *name) return fmt::format("{}[{}]", tag, shorten(name));
@@ -75,8 +73,8 @@ std::string path_of(const Element& element) {
 }
 
 const std::string& XmlReport::file_of(const Element& element) const {
-  const auto found = files_.find(origin(element).GetDocument());
-  return found == files_.end() ? file() : found->second;
+  const std::string* found = find_in(files_, origin(element).GetDocument());
+  return found ? *found : file();
 }
 
 Diagnostic XmlReport::finding(Severity severity, const Element& at, const char* code, std::string message,

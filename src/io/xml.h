@@ -12,38 +12,37 @@
 #include <utility>
 #include <vector>
 
+#include "base/lookup.h"
 #include "io/file_report.h"
 #include "io/number.h"
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/spatial/vec3.h"
 
-/// What the readers of XML formats share: elements read with defaults, and every problem reported with line and path.
+/// Shared by the readers of XML formats: reading attributes, and diagnostics with line and path.
 namespace kansetsu::io {
 
 using Element = tinyxml2::XMLElement;
 
-/// The codes under which a format reports what can go wrong in any XML element.
+/// A format's codes for problems of any XML element.
 struct XmlCodes {
   const char* missing;            ///< required attribute or element
   const char* number;             ///< bad number
   const char* characters;         ///< control characters or invalid UTF-8 in a name
-  const char* repeated;           ///< second element where one counts
+  const char* repeated;           ///< repeated element where only the first counts
   const char* unknown_element;    ///< ignored
   const char* unknown_attribute;  ///< ignored
-  const char* too_many;           ///< the list of problems was cut short
-  const char* too_large = "";     ///< the file asks for too much: what is read of it after that says nothing about it
+  const char* too_many;           ///< the number of diagnostics exceeds the limit
+  const char* too_large = "";     ///< a limit on resources is exceeded; later diagnostics are dropped
 };
 
-/// The line of the first element with more than kMostAttributes. To be looked for before parsing: tinyxml2 compares each attribute
-/// with all before it.
+/// The line of the first element with more than kMostAttributes. Called before parsing: tinyxml2 takes quadratic time in them.
 inline constexpr int kMostAttributes = 1000;
 std::optional<int> crowded_element_line(std::string_view text);
 
-/// The element's name for a message, however long it is.
+/// The element's name for a message, shortened if necessary.
 std::string tag_of(const Element& element);
 
-/// Where an element is: robot[g1]/joint[left_knee]/axis. The bracket holds the name, or the position among several
-/// elements of one kind.
+/// The path of an element: robot[g1]/joint[left_knee]/axis. Brackets contain the name, or the position among siblings of one kind.
 std::string path_of(const Element& element);
 
 /// Collects the diagnostics of one document.
@@ -51,18 +50,18 @@ class XmlReport : public FileReport {
  public:
   XmlReport(std::string file, const XmlCodes& codes) : FileReport(std::move(file), codes.too_many), codes_(codes) {}
 
-  /// Diagnostics about elements of this document name this file instead.
+  /// Diagnostics about elements of this document use this file name.
   void set_file(const tinyxml2::XMLDocument& document, std::string file) { files_[&document] = std::move(file); }
-  /// Diagnostics about a copy are about what it was copied from.
+  /// Diagnostics about a copy refer to its original.
   void set_origin(const Element& copy, const Element& original) { origins_[&copy] = &origin(original); }
   const Element& origin(const Element& element) const {
-    const auto found = origins_.find(&element);
-    return found == origins_.end() ? element : *found->second;
+    const auto* found = find_in(origins_, &element);
+    return found ? **found : element;
   }
   const XmlCodes& codes() const { return codes_; }
 
   void error(const Element& at, const char* code, std::string message, std::string hint);
-  /// An error that ends what is read: false, no value.
+  /// Report an error and return false, or no value.
   bool fail(const Element& at, const char* code, std::string message, std::string hint) {
     return error(at, code, std::move(message), std::move(hint)), false;
   }
@@ -70,15 +69,15 @@ class XmlReport : public FileReport {
     return error(at, code, std::move(message), std::move(hint)), std::nullopt;
   }
   void warning(const Element& at, const char* code, std::string message, std::string hint = {});
-  /// A warning that many elements may give: reported once, at the first of them, with their number.
+  /// A warning that is reported once, at the first element, with the number of occurrences.
   void repeated_warning(const Element& at, const char* code, std::string message, std::string hint = {});
-  /// The same, for what is left out of the model.
+  /// The same, for something that the model lacks (Diagnostic::partial).
   void missing(const Element& at, const char* code, std::string message, std::string hint = {});
 
-  /// All diagnostics, in the order of lines; leaves none.
+  /// Returns and removes all diagnostics, ordered by line.
   std::vector<Diagnostic> take();
 
-  /// The file of an element, or of what it was copied from.
+  /// The file of an element, or of its original.
   const std::string& file_of(const Element& element) const;
 
  private:
@@ -95,29 +94,29 @@ class XmlReport : public FileReport {
   std::unordered_map<const Element*, const Element*> origins_;
   const XmlCodes& codes_;
   std::map<std::pair<std::string, std::string>, Repeated> repeated_;  // by code and message
-  bool ended_ = false;                                                // the file is too large, and nothing follows that
+  bool ended_ = false;  // too_large was reported; later diagnostics are dropped
 };
 
 using Names = std::initializer_list<std::string_view>;
 
-/// Reports attributes and children that are not listed, and a second one of those that count once.
+/// Reports unlisted attributes and children, and repeated children of those allowed once.
 void check_element(XmlReport& report, const Element& element, Names attributes, Names once = {}, Names any_number = {});
 
-/// The attribute's text, none if it is absent or no clean text (then an error is reported).
+/// An attribute's text; none if it is absent, or invalid (then an error is reported).
 std::optional<std::string> read_text(XmlReport& report, const Element& element, const char* attribute);
-/// The same, where absence and an empty text are errors.
+/// The same for a required attribute.
 std::optional<std::string> read_required_text(XmlReport& report, const Element& element, const char* attribute);
 
-/// Numbers: `out` keeps its value if the attribute is absent, or bad (then an error is reported). True if it was read.
+/// Numbers of an attribute. `out` is unchanged if it is absent, or invalid (then an error is reported). True if it was read.
 bool read_numbers(XmlReport& report, const Element& element, const char* attribute, std::span<double> out,
                   Infinity infinity = Infinity::kRefuse);
 bool read_number(XmlReport& report, const Element& element, const char* attribute, double& out,
                  Infinity infinity = Infinity::kRefuse);
 bool read_vec3(XmlReport& report, const Element& element, const char* attribute, Vec3<>& out);
-/// The same, where absence is an error.
+/// The same for a required attribute; `report_missing` is called if it is absent.
 bool read_required_number(XmlReport& report, const Element& element, const char* attribute, double& out);
 
-/// An error that names the attribute or child element that is not there.
+/// Reports a missing attribute or child element.
 void report_missing(XmlReport& report, const Element& element, const std::string& what, std::string hint);
 
 }  // namespace kansetsu::io

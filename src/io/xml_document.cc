@@ -67,7 +67,7 @@ std::string syntax_message(const tinyxml2::XMLDocument& document) {
   }
 }
 
-/// What can be said before the XML is looked at.
+/// Checks before parsing.
 std::optional<Diagnostic> check_text(std::string_view text, const XmlDialect& dialect) {
   if (is_utf16(text)) return problem(dialect.binary, 0, "text is UTF-16", "save the file as UTF-8");
   if (is_binary(text)) {
@@ -88,7 +88,7 @@ std::optional<Diagnostic> check_text(std::string_view text, const XmlDialect& di
   return std::nullopt;
 }
 
-/// Why there is no root element.
+/// The diagnostic for a document without a root element.
 Diagnostic explain(std::string_view text, const tinyxml2::XMLDocument& document, const XmlDialect& dialect) {
   if (looks_like_html(text)) return other_format(kHtml, 1, dialect);
   if (document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED) {

@@ -10,17 +10,17 @@
 
 namespace kansetsu::io {
 
-/// Numbers and texts on their way into XML, and whether it can hold all of them.
+/// Formats values for XML and records invalid ones.
 struct XmlValues {
-  bool finite = true;  ///< every number so far
-  bool clean = true;   ///< every text so far was UTF-8 without control characters
+  bool finite = true;  ///< all numbers so far were finite
+  bool clean = true;   ///< all texts so far were UTF-8 without control characters
 
   const std::string& checked(const std::string& text);
   /// Separated by blanks.
   std::string number_text(std::span<const double> numbers);
 };
 
-/// Indented XML as text. Attributes follow open(); an element without content closes itself.
+/// Writes indented XML. Attributes follow open(); elements without content are self-closing.
 ///
 ///   xml.open("axis").attribute("xyz", axis).close();      →  <axis xyz="0 0 1"/>
 class XmlWriter : private tinyxml2::XMLPrinter {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/lookup.h"
 #include "model/actuator_codes.h"
 #include "model/checks.h"
 #include "model/model_schema.h"
@@ -44,9 +45,7 @@ class ActuatorChecks {
     found_.push_back({Severity::kError, code, d_.file, line_, fmt::format("{}[{}]", kind_, name_),
                       fmt::format("{} '{}': {}", kind_, name_, what), std::move(hint)});
   }
-  bool is_place(const std::string& name) const {
-    return names_.link(name) || std::ranges::find(d_.frames, name, &FrameDescription::name) != d_.frames.end();
-  }
+  bool is_place(const std::string& name) const { return names_.link(name) || find_named(d_.frames, name); }
   void target(const std::string& name) {
     if (!is_place(name))
       say(scene::kUnknownTarget, fmt::format("there is no link or frame '{}'", name), names_.suggest_link(name));
@@ -146,7 +145,7 @@ class ActuatorChecks {
           say(scene::kUnknownTarget, "it acts on the free base, but the base is fixed", "name a joint");
         return;
       case Transmission::kTendon:
-        if (std::ranges::find(actuation_.tendons, a.target, &TendonDescription::name) == actuation_.tendons.end())
+        if (!find_named(actuation_.tendons, a.target))
           say(scene::kUnknownTarget, fmt::format("there is no tendon '{}'", a.target));
         return;
       case Transmission::kSliderCrank:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from zlib import crc32
 
@@ -101,6 +103,102 @@ def geoms(m) -> dict:
             out.setdefault(key, []).append((int(m.geom_contype[g]), int(m.geom_conaffinity[g]), int(m.geom_condim[g]),
                                             round(float(m.geom_friction[g, 0]), 9), round(float(m.geom_margin[g]), 9)))
     return {key: sorted(values) for key, values in out.items()}
+
+
+def body_of(m, geom: int) -> str:
+    body = int(m.geom_bodyid[geom])
+    return (m.body(body).name or f"body{body}") if m.body_weldid[body] else "world"
+
+
+def place_of(m, d, geom: int) -> tuple:
+    """Of the shape in the reference configuration: MuJoCo moves the frames of meshes to their centres."""
+    p, mesh = d.geom_xpos[geom].copy(), int(m.geom_dataid[geom])
+    if m.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH:
+        turn, back, whole, shift = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(3)
+        mujoco.mju_mat2Quat(turn, d.geom_xmat[geom])
+        mujoco.mju_negQuat(back, m.mesh_quat[mesh])
+        mujoco.mju_mulQuat(whole, turn, back)
+        mujoco.mju_rotVecQuat(shift, m.mesh_pos[mesh], whole)
+        p -= shift
+    return body_of(m, geom), int(m.geom_type[geom]), *(round(float(x), 4) + 0.0 for x in p)
+
+
+def contact_numbers(m, a: int, b: int) -> tuple | None:
+    """condim, friction and margin of two geoms by MuJoCo's rules; none: they never touch."""
+    if not (m.geom_contype[a] & m.geom_conaffinity[b] or m.geom_contype[b] & m.geom_conaffinity[a]):
+        return None
+    bodies = [int(m.geom_bodyid[g]) for g in (a, b)]
+    welds = [int(m.body_weldid[body]) for body in bodies]
+    parents = [int(m.body_weldid[m.body_parentid[weld]]) for weld in welds]
+    neighbours = all(welds) and (welds[0] == parents[1] or welds[1] == parents[0])
+    filtered = not m.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+    if welds[0] == welds[1] or (neighbours and filtered) or (min(bodies) << 16) + max(bodies) in m.exclude_signature:
+        return None
+    if m.geom_priority[a] != m.geom_priority[b]:
+        chosen = a if m.geom_priority[a] > m.geom_priority[b] else b
+        condim, friction = int(m.geom_condim[chosen]), m.geom_friction[chosen]
+    else:
+        condim, friction = max(m.geom_condim[[a, b]]), np.maximum(m.geom_friction[a], m.geom_friction[b])
+    used = [x if condim >= least else 0 for x, least in zip(friction, (3, 4, 6), strict=True)]
+    return int(condim), *(round(float(x), 8) for x in used), round(float(m.geom_margin[a] + m.geom_margin[b]), 8)
+
+
+def contact_pairs(m) -> Counter:
+    """All pairs of geoms that may touch, with the numbers of their contacts."""
+    d = mujoco.MjData(m)
+    mujoco.mj_kinematics(m, d)
+    places = [place_of(m, d, g) for g in range(m.ngeom)]
+    own = {tuple(sorted((int(m.pair_geom1[p]), int(m.pair_geom2[p])))): p for p in range(m.npair)}
+    out: Counter = Counter()
+    if m.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_CONTACT):
+        return out
+    for a, b in combinations(range(m.ngeom), 2):
+        p = own.get((a, b))
+        numbers = contact_numbers(m, a, b) if p is None else (
+            "pair", int(m.pair_dim[p]), *(round(float(x), 8) for x in m.pair_friction[p]), round(float(m.pair_margin[p]), 8))
+        if numbers:
+            out[(*sorted((places[a], places[b])), numbers)] += 1
+    return out
+
+
+MOST_GEOMS = 1500  # a million pairs take ten seconds
+
+
+@pytest.mark.parametrize("model", mjcf_models())
+def test_contacts_of_models_of_others(model, tmp_path):
+    """MJCF → scene → MJCF: the same geoms may touch, with the same friction."""
+    try:
+        theirs = mujoco.MjModel.from_xml_path(str(model))
+    except ValueError as reason:
+        pytest.skip(f"MuJoCo does not read it: {str(reason)[:80]}")
+    if theirs.ngeom > MOST_GEOMS:
+        pytest.skip(f"{theirs.ngeom} geoms")
+    if check(model).exit_code != OK:
+        pytest.skip("not read whole")
+    scene, copy = tmp_path / "scene.toml", tmp_path / "copy.xml"
+    convert(model, scene)
+    convert(scene, copy, "--allow-path", model.parent)
+    before, after = contact_pairs(theirs), contact_pairs(mujoco.MjModel.from_xml_path(str(copy)))
+    assert before == after, list((before - after).items())[:3] + list((after - before).items())[:3]
+
+
+WELDED = """<mujoco><worldbody><body name="mount" pos="0 0 1"><geom name="plate" type="box" size="0.2 0.2 0.01"/>
+  <body name="base" pos="0 0 -0.2"><geom name="block" type="box" size="0.05 0.05 0.05"/>
+    <body name="arm" pos="0.1 0 0"><joint name="j" axis="0 1 0"/><geom name="rod" type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body>
+  </body></body></worldbody><contact><exclude body1="base" body2="arm"/></contact></mujoco>"""
+
+
+def test_exclusions_of_one_of_several_welded_bodies(tmp_path):
+    """The arm passes through the base, but not through the plate that is welded to the base; also where a scene takes the model."""
+    model, scene, copy, taken = (tmp_path / name for name in ("m.xml", "s.toml", "copy.xml", "taken.toml"))
+    model.write_text(WELDED)
+    taken.write_text('[[figure]]\nname = "taken"\nmodel = "m.xml"\n')
+    convert(model, scene)
+    expected = contact_pairs(mujoco.MjModel.from_xml_path(str(model)))
+    assert [sorted((a[0], b[0])) for a, b, _ in expected] == [["arm", "world"]]
+    for source in (model, scene, taken):
+        convert(source, copy)
+        assert contact_pairs(mujoco.MjModel.from_xml_path(str(copy))) == expected, source
 
 
 @pytest.mark.parametrize("model", mjcf_models())

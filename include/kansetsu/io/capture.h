@@ -10,14 +10,14 @@
 #include "kansetsu/model/capture.h"
 #include "kansetsu/model/landmarks.h"
 
-/// Files of captured motion: BVH, ASF with AMC, and NPZ of AMASS. What is read, what is guessed and every CAPnnn code:
+/// Files of captured motion: BVH, ASF with AMC, and NPZ of AMASS. Supported features, estimates and CAPnnn codes:
 /// docs/formats/capture.md.
 namespace kansetsu::io {
 
 struct CaptureOptions {
-  std::optional<double> unit{};  ///< of lengths in the file [m]; none: guess_unit(), and what an ASF file says
+  std::optional<double> unit{};  ///< unit of lengths in the file [m]; none: that of the ASF file, or guess_unit()
   std::optional<UpAxis> up{};    ///< none: guess_axes()
-  /// .asf of an .amc; empty: the one next to it, NN.asf of NN_MM.amc. Of AMASS: .npz with joint centres J; empty: a mean person's.
+  /// The .asf of an .amc; empty: NN.asf next to NN_MM.amc. For AMASS an .npz with joint centres J; empty: those of a mean person.
   std::filesystem::path skeleton{};
 };
 
@@ -33,14 +33,14 @@ Loaded<Capture> parse_asf_amc(std::string_view asf, std::string_view amc, const 
 Loaded<Capture> read_amass(const std::filesystem::path& file, const CaptureOptions& options = {});
 Loaded<Capture> parse_amass(std::string_view bytes, const std::string& file_name = {},
                             const CaptureOptions& options = {});
-/// Whether an .npz holds such a motion: recordings have the same ending.
+/// Whether an .npz file contains such a motion rather than a recording.
 bool holds_amass(const std::filesystem::path& file);
 
-/// By the ending of the name: .bvh, .amc, or .npz if it holds one.
+/// Whether the file is one of these, by its extension: .bvh, .amc, or .npz with an AMASS motion.
 Loaded<Capture> read_capture(const std::filesystem::path& file, const CaptureOptions& options = {});
 bool names_capture(const std::filesystem::path& file);
 
-/// In the capture's own unit and axes; each bone has three angles in its own order, and positions where it moves.
+/// In the capture's unit and axes; each bone has three angles in its own order, and positions if it moves.
 std::string to_bvh(const Capture& capture);
 std::vector<Diagnostic> write_bvh(const Capture& capture, const std::filesystem::path& file);
 /// Joint centres in the world: time [s], then BONE.x, BONE.y, BONE.z [m] of each bone, one line per frame.

@@ -8,10 +8,10 @@
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/model/measured.h"
 
-/// Files of measurements: C3D, TRC, MOT and STO, in and out. What is read and every CAPnnn code: docs/formats/measured.md.
+/// Reading and writing measurements: C3D, TRC, MOT and STO. Supported features and CAPnnn codes: docs/formats/measured.md.
 namespace kansetsu::io {
 
-/// Whether read_measurement() knows the ending: .c3d or .trc.
+/// Whether read_measurement() supports the extension: .c3d or .trc.
 bool names_measurement(const std::filesystem::path& file);
 /// .mot or .sto.
 bool names_table(const std::filesystem::path& file);
@@ -20,7 +20,7 @@ Loaded<Measurement> read_measurement(const std::filesystem::path& file);
 Loaded<Measurement> parse_c3d(std::string_view bytes, const std::string& file_name = {});
 Loaded<Measurement> parse_trc(std::string_view text, const std::string& file_name = {});
 
-/// Columns of several numbers per cell (Vec3 of OpenSim 4) become as many columns: force_1, force_2, force_3.
+/// Columns with several numbers per cell (Vec3 of OpenSim 4) become several columns: force_1, force_2, force_3.
 Loaded<TimeTable> read_table(const std::filesystem::path& file);
 Loaded<TimeTable> parse_table(std::string_view text, const std::string& file_name = {});
 
@@ -29,7 +29,7 @@ std::string to_sto(const TimeTable& table);
 /// Little endian, floating point; force plates as signals of type 2.
 Loaded<std::string> to_c3d(const Measurement& measured);
 
-/// What to_trc(), to_sto() and to_c3d() make, in a file.
+/// Write the result of to_trc(), to_sto() and to_c3d() to a file.
 std::vector<Diagnostic> write_trc(const Markers& markers, const std::filesystem::path& file);
 std::vector<Diagnostic> write_sto(const TimeTable& table, const std::filesystem::path& file);
 std::vector<Diagnostic> write_c3d(const Measurement& measured, const std::filesystem::path& file);

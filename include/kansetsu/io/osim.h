@@ -11,11 +11,11 @@
 #include "kansetsu/model/coordinate_map.h"
 #include "kansetsu/model/measured.h"
 
-/// OpenSim models (.osim, documents of version 2, 3 and 4) and the loads of its setup files. What is read and every OSIMnnn code:
+/// OpenSim models (.osim of versions 2, 3 and 4), external loads and setup files. Supported features and OSIMnnn codes:
 /// docs/formats/osim.md.
 namespace kansetsu::io {
 
-/// Axes are turned so that z is up, x forward and y left; `axes` is the world's from the file's.
+/// Axes are rotated such that z is up, x forward and y left; `axes` maps file axes to world axes.
 struct OsimModel {
   ModelDescription model{};
   CoordinateMap map{};
@@ -25,15 +25,15 @@ struct OsimModel {
 };
 Loaded<OsimModel> read_osim(const std::filesystem::path& file);
 Loaded<OsimModel> parse_osim(std::string_view text, const std::string& file_name = {});
-/// By its ending, .osim.
+/// Whether the extension is .osim.
 bool names_osim(const std::filesystem::path& file);
 
-/// What acts from outside: columns of a table, and the bodies they act on.
+/// External forces: columns of a table, and the bodies they act on.
 struct ExternalLoads {
   std::filesystem::path data{};  ///< .mot or .sto
   std::vector<ExternalLoad> loads{};
 };
-/// The file that it names is one of its package, or of the allowed folders; another is an error.
+/// Its data file must be in its package or in an allowed folder.
 Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, const ReferenceOptions& references = {});
 
 /// A setup file of inverse dynamics: the files it names, and its filter.

@@ -14,9 +14,9 @@ enum class Writing {
   kBeside    ///< at the end
 };
 
-/// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file stays
-/// until the first write after start(), or until close() if written to a temporary file. It is locked
-/// meanwhile. A link is followed, not replaced; devices and pipes are written in place.
+/// A file written sequentially, which remembers its first error. Opening does not change an old file: it is replaced by
+/// the first write after start(), or by close() if written to a temporary file. The file is locked
+/// until then. Symbolic links are followed; devices and pipes are written in place.
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& path, Writing writing);
@@ -24,10 +24,10 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  void start();  ///< from here on the old content may be replaced
-  /// Writes a piece whole or not at all: if the disk is full, no part of it stays. Buffered until
-  /// start() and flush(), or until the buffer is full. What is written before start() is one piece: an old file is not replaced by
-  /// half of a header.
+  void start();  ///< from now on the old content may be replaced
+  /// Writes a piece completely or not at all: if the disk is full, no part of it remains. Buffered until
+  /// start() and flush(), or until the buffer is full. Everything before start() is one piece, so that an incomplete header never
+  /// replaces an old file.
   bool write(std::string_view piece);
   bool flush();
   /// Completes the file. @return the first error, or none
@@ -43,7 +43,7 @@ class OutputFile {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Removes the temporary files of this program, for a signal that ends it: may be called in its handler.
+/// Removes the temporary files of this program. Async-signal-safe, for handlers of terminating signals.
 void drop_open_parts() noexcept;
 
 }  // namespace kansetsu::io

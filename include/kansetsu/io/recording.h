@@ -12,8 +12,8 @@
 
 #include "kansetsu/model/model.h"
 
-/// What happened, as plain data: figures, the things around them, and one frame after the other. A recording needs nothing
-/// else to be shown or replayed: it carries its models. Files and every RECnnn code: docs/formats/recording.md.
+/// Recordings as plain data: figures, their environment, and frames. A recording is self-contained: it includes its models
+/// and can be shown or replayed without other files. File formats and RECnnn codes: docs/formats/recording.md.
 namespace kansetsu::io {
 
 struct RecordedFigure {
@@ -24,11 +24,11 @@ struct RecordedFigure {
 /// A number over time, for plots, e.g. {"energy", "J"}.
 struct NumberChannel {
   std::string name{}, unit{};
-  bool topic = true;  ///< MCAP: whether other programs get it as a topic of its own, or in joint states only
+  bool topic = true;  ///< MCAP: as a topic of its own, not only in joint states
   friend bool operator==(const NumberChannel&, const NumberChannel&) = default;
 };
 
-/// A mesh file that came with a recording, for a Mesh without a path: paths in a recording are never opened.
+/// A mesh file embedded in a recording, for a Mesh without a path: paths in a recording are never opened.
 struct RecordedMesh {
   int figure = -1;       ///< index of the figure that shows it; −1: the environment
   std::string uri{};     ///< of the Mesh
@@ -52,7 +52,7 @@ struct BodyRef {
   friend bool operator==(const BodyRef&, const BodyRef&) = default;
 };
 
-/// How a contact moves along its surface; kImpact: it closed and opened between two frames.
+/// The sliding state of a contact; kImpact: it closed and opened between two frames.
 enum class ContactState : std::uint8_t { kUnknown, kStick, kSlide, kSpin, kImpact };
 const char* to_string(ContactState state);
 
@@ -66,7 +66,7 @@ struct RecordedContact {
   friend bool operator==(const RecordedContact&, const RecordedContact&) = default;
 };
 
-/// A grip, a weld, a closed loop: what the connection does to a.
+/// The force of a connection (a grip, weld or closed loop) on a.
 struct RecordedConnection {
   std::string name{};
   BodyRef a{}, b{};
@@ -87,7 +87,7 @@ struct RecordedFrame {
 struct Recording {
   RecordingHeader header{};
   std::vector<RecordedFrame> frames{};
-  bool complete = true;  ///< false: the file was cut short; these are the frames that are whole
+  bool complete = true;  ///< false: the file is truncated; these are its complete frames
 };
 
 enum class Compression { kNone, kLz4, kZstd };
@@ -100,13 +100,13 @@ struct RecorderOptions {
   double gltf_rate = 60;      ///< [Hz] keys of glTF animations, at most
 };
 
-/// Takes frames one by one and writes them. A write error (a full disk) does not stop a simulation: it is kept, and
-/// finish() reports it. Wrong sizes, numbers that are not finite and times that run backwards throw Error.
+/// Writes frames one by one. A write error, such as a full disk, does not stop a simulation: finish() reports
+/// it. Wrong sizes, numbers that are not finite, and decreasing times throw Error.
 class Recorder {
  public:
   virtual ~Recorder();
   void add(const RecordedFrame& frame);
-  /// Completes the file; every problem on the way. The destructor does the same without a report; without any frame it leaves
+  /// Completes the file and returns all problems. The destructor does the same without a report; if there are no frames it leaves
   /// an existing file unchanged.
   std::vector<Diagnostic> finish();
   void abandon() { finished_ = true; }  ///< gives up: nothing more is written
@@ -125,42 +125,42 @@ class Recorder {
   bool begun_ = false, finished_ = false;
 };
 
-/// A recorder for the format that the name asks for: .mcap, .csv, .npz or .glb. An existing file stays as
-/// it is until the first frame, and nobody else can write to it meanwhile. MCAP and CSV are written as frames come, whole messages and
-/// lines only, so that what is there can be read whatever happens; NPZ and glTF keep frames in memory until finish(), and take
-/// the place of an old file at once.
+/// A recorder for a format by the file's extension: .mcap, .csv, .npz or .glb. An existing file is unchanged
+/// until the first frame, and locked meanwhile. MCAP and CSV are written as frames arrive, in complete messages and
+/// lines, so that an interrupted file is readable; NPZ and glTF keep frames in memory until finish(), which replaces an
+/// existing file atomically.
 Loaded<std::unique_ptr<Recorder>> make_recorder(const std::filesystem::path& file, RecordingHeader header,
                                                 const RecorderOptions& options = {});
-/// All of a recording at once; an old file is replaced when the new one is whole, or stays as it is.
+/// Writes a whole recording; an existing file is replaced atomically, or unchanged on failure.
 std::vector<Diagnostic> write_recording(const Recording& recording, const std::filesystem::path& file,
                                         const RecorderOptions& options = {});
 /// The same as MCAP in memory.
 std::string to_mcap(const Recording& recording, const RecorderOptions& options = {});
 
-/// What viewers of a running simulation are sent first: scene.json, and the files that it names, as in recordings.
+/// The first message to viewers of a running simulation: scene.json and the files that it refers to, as in recordings.
 struct SceneMessage {
   std::string json{};
   std::map<std::string, std::shared_ptr<const std::string>> files{};  ///< by name: mesh/0.stl, texture/0.png …
-  std::vector<Diagnostic> diagnostics{};                              ///< files that are left out
+  std::vector<Diagnostic> diagnostics{};                              ///< about omitted files
 };
 SceneMessage to_scene_message(const RecordingHeader& header);
 
-/// Reads an MCAP recording. One that ends early gives the frames that are whole, `complete` = false and a warning. The file may come
-/// from anywhere: every index, count and checksum is verified, no other file is opened, and frames that would take more memory than
-/// kLeastMemory and kMemoryPerByte of the file allow are an error.
+/// Reads an MCAP recording. For a truncated file returns the complete frames, `complete` = false and a warning. Safe for untrusted
+/// files: every index, count and checksum is verified, no other file is opened, and frames that need more memory than
+/// kLeastMemory and kMemoryPerByte allow are an error.
 Loaded<Recording> read_recording(const std::filesystem::path& file);
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name = {});
 inline constexpr std::size_t kLeastMemory = std::size_t{1} << 30, kMemoryPerByte = 16;
-/// Whether the file begins as MCAP files do.
+/// Whether the file begins with MCAP's magic bytes.
 bool is_mcap(const std::filesystem::path& file);
 
-/// Poses of the links of a figure in the world, straight from the description.
+/// World poses of the links of a figure, from its description.
 std::vector<Transform<>> recorded_poses(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& q);
 /// One name per number of q: base.x … base.qw, knee, hip.qx …
 std::vector<std::string> position_names(const Model& model);
-/// What links look like: their visuals, else their collision shapes; bones where the whole model has no shapes.
+/// The shapes to draw for each link: visuals, or collision shapes if there are none; bones if the model has no shapes.
 std::vector<std::vector<LinkShape>> body_shapes(const Model& model);
-/// Shapes for a model without any: capsules from joint to joint, of the radius that gives the mass at the density of water.
+/// Shapes for a model without any: capsules between joints, with the volume of the link's mass as water.
 std::vector<std::vector<LinkShape>> bone_shapes(const Model& model);
 
 inline constexpr std::size_t kLargestMesh = std::size_t{32} << 20;  ///< bytes, each

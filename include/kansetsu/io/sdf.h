@@ -8,23 +8,23 @@
 #include "kansetsu/io/references.h"
 #include "kansetsu/scene/scene.h"
 
-/// SDF 1.x, the format of Gazebo and Drake, as a source of scenes and to write them. What is read, what is not, and every SDFnnn code:
+/// Reading and writing scenes as SDF 1.x, the format of Gazebo and Drake. Supported features and SDFnnn codes:
 /// docs/formats/sdf.md.
 ///
-/// A model that moves becomes a figure, one that is static the environment. A model that no joint fixes to the world floats. Links have
-/// the frames and joints the zeros that the file gives them; names of nested models are "inner::link".
+/// Models become figures, static models the environment. A model without a joint to the world has a free base. Frames of links and zero
+/// positions of joints are those of the file; links of nested models are named "inner::link".
 namespace kansetsu::io {
 
-/// Reads and validates. Never throws for what is in the file, and reports every problem at once.
+/// Reads and validates. Never throws because of the file's content, and reports all problems.
 Loaded<SceneDescription> read_sdf(const std::filesystem::path& file, const ReferenceOptions& options = {});
-/// The same for text in memory; `file_name` stands in diagnostics, and includes and meshes start from its folder.
+/// The same for text in memory; `file_name` is used in diagnostics, and to resolve includes and meshes.
 Loaded<SceneDescription> parse_sdf(std::string_view text, const std::string& file_name = {},
                                    const ReferenceOptions& options = {});
 
-/// The scene as SDF text; parse_sdf gives the same mechanism back. Links stand where they are when all coordinates are zero. What the
-/// format cannot hold is a warning, what cannot be written at all an error.
+/// The scene as SDF text; parse_sdf() returns the same mechanism. Links are written at zero coordinates. What SDF cannot express is a
+/// warning, or an error if nothing can be written.
 Loaded<std::string> to_sdf(const SceneDescription& scene);
-/// Writes to_sdf() so that no half-written file is ever seen; mesh files are named from the file's folder.
+/// Writes to_sdf() atomically; mesh files are named relative to the file's folder.
 std::vector<Diagnostic> write_sdf(const SceneDescription& scene, const std::filesystem::path& file);
 
 }  // namespace kansetsu::io

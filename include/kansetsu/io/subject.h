@@ -8,11 +8,11 @@
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/model/measured.h"
 
-/// Subjects of AddBiomechanics (.b3d): a fitted OpenSim model, and trials with its coordinates, markers and forces. What is read:
+/// Subjects of AddBiomechanics (.b3d): a fitted OpenSim model, and trials with its coordinates, markers and forces. See
 /// docs/formats/measured.md.
 namespace kansetsu::io {
 
-/// One trial, as its last processing pass has it; axes are those of OpenSim, y up.
+/// One trial, from its last processing pass; OpenSim's axes, y up.
 struct SubjectTrial {
   std::string name{};
   std::vector<std::string> passes{};  ///< "kinematics", "dynamics", "low-pass filter"
@@ -31,7 +31,7 @@ struct Subject {
   std::vector<SubjectTrial> trials{};
 };
 
-/// By its ending, .b3d.
+/// Whether the extension is .b3d.
 bool names_subject(const std::filesystem::path& file);
 Loaded<Subject> read_b3d(const std::filesystem::path& file);
 Loaded<Subject> parse_b3d(std::string_view bytes, const std::string& file_name = {});

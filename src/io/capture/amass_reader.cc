@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "base/lookup.h"
 #include "io/capture/capture_codes.h"
 #include "io/capture/capture_reader.h"
 #include "io/recording/npz_reader.h"
@@ -93,8 +94,7 @@ class AmassReader {
  private:
   const NpzArray* find(ArrayNames names) const {
     for (const char* name : names)
-      if (const auto found = file_.arrays.find(name); found != file_.arrays.end() && !found->second.numbers.empty())
-        return &found->second;
+      if (const NpzArray* found = find_in(file_.arrays, name); found && !found->numbers.empty()) return found;
     return nullptr;
   }
   /// Why one of them is not there although the file has it.
@@ -107,10 +107,10 @@ class AmassReader {
   }
 
   Sex sex() const {
-    const auto gender = file_.arrays.find("gender");
-    const bool stated = gender != file_.arrays.end() && !gender->second.texts.empty();
-    // Some files hold the text of a Python bytes object, b'female'.
-    return stated && gender->second.texts[0].find("female") != std::string::npos ? Sex::kFemale : Sex::kMale;
+    const NpzArray* gender = find_in(file_.arrays, "gender");
+    const bool stated = gender && !gender->texts.empty();
+    // Some files contain the text of a Python bytes object, b'female'.
+    return stated && gender->texts[0].find("female") != std::string::npos ? Sex::kFemale : Sex::kMale;
   }
 
   void read_skeleton() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/lookup.h"
 #include "io/capture/capture_codes.h"
 #include "io/text.h"
 
@@ -197,8 +198,7 @@ class AsfReader {
   }
 
   std::optional<int> find(std::string_view name) {
-    const auto found = index_.find(name);
-    if (found != index_.end()) return found->second;
+    if (const int* found = find_in(index_, name)) return *found;
     return report_.refuse(line_, kUnknownBone, ":hierarchy", fmt::format("there is no bone {}", quote(name)),
                           "it is not in :bonedata");
   }

@@ -7,7 +7,7 @@
 
 namespace kansetsu::io::capture {
 
-/// What an ASF file says beyond the tree of bones, which it shares with Capture.
+/// The data of an ASF bone beyond those of Capture.
 struct AsfBone {
   Vec3<> reach{};                    ///< from its joint to its end, at rest, file axes
   Mat3<> axes = Mat3<>::identity();  ///< in which the turns of its motion are given

@@ -16,7 +16,7 @@ using namespace capture;
 
 bool ends_in(const fs::path& file, std::string_view ending) { return same_word(file.extension().string(), ending); }
 
-/// NN.asf beside NN_MM.amc, or the same name.
+/// The skeleton of NN_MM.amc in the same folder: NN.asf or NN_MM.asf.
 fs::path skeleton_beside(const fs::path& amc) {
   const std::string stem = amc.stem().string();
   std::error_code ignored;
@@ -31,7 +31,7 @@ fs::path skeleton_beside(const fs::path& amc) {
 
 std::string vector_text(const Vec3<>& v) { return format_numbers(std::array{v.x, v.y, v.z}); }
 
-/// Depth first, as BVH has it; a capture promises no more than parents first. Returns the order of the bones.
+/// Writes bones depth first, as BVH requires; captures only have parents first. Returns the order.
 std::vector<int> write_hierarchy(const Capture& capture, std::string& out) {
   std::vector<std::vector<int>> below(capture.bones.size() + 1);  // by parent, the root's first
   for (std::size_t i = 0; i < capture.bones.size(); ++i)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/file_report.h"
 #include "io/number.h"
 #include "io/recording/npz_reader.h"
 #include "io/recording/recording_codes.h"
@@ -15,10 +16,10 @@
 namespace kansetsu::io {
 namespace {
 
-constexpr int kMostLines = 10;  ///< that are reported one by one
+constexpr int kMostLines = 10;  ///< lines that are reported individually
 
-/// The fields of a line; quotes as spreadsheets write them.
-std::vector<std::string> split(std::string_view line) {
+/// The fields of a CSV line, with quoted fields.
+std::vector<std::string> csv_fields(std::string_view line) {
   std::vector<std::string> fields{""};
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -41,15 +42,15 @@ std::vector<std::string> split(std::string_view line) {
   return fields;
 }
 
-/// Takes frames and makes a clip of them.
+/// Collects frames of a clip.
 class ClipReader {
  public:
-  ClipReader(const Model& model, std::string file) : model_(model), file_(std::move(file)) {}
+  ClipReader(const Model& model, const std::string& file) : model_(model), report_(file, recording::kBadRow) {}
 
   void error(const char* code, int line, std::string message, std::string hint = {}) {
-    add(Severity::kError, code, line, std::move(message), std::move(hint));
+    report_.error(line, code, {}, std::move(message), std::move(hint));
   }
-  /// What is wrong with a line; after the first ten only their number is kept.
+  /// Reports a problem of a line; after the first ten they are only counted.
   void bad_line(int line, std::string message) {
     if (++bad_lines_ <= kMostLines) error(recording::kBadRow, line, std::move(message));
   }
@@ -71,31 +72,26 @@ class ClipReader {
   Loaded<Clip> finish(std::string name) {
     if (bad_lines_ > kMostLines)
       error(recording::kBadRow, 0, fmt::format("{} frames like that, {} are shown", bad_lines_, kMostLines));
-    if (!has_errors(diagnostics_) && times_.empty()) error(recording::kNoFrames, 0, "there are no frames");
+    if (!report_.failed() && times_.empty()) error(recording::kNoFrames, 0, "there are no frames");
     if (merged_ > 0)
-      add(Severity::kWarning, recording::kSameTime, 0,
-          fmt::format("{} frames with the same time as the next are dropped", merged_));
-    if (has_errors(diagnostics_)) return {std::nullopt, std::move(diagnostics_)};
+      report_.warn(0, recording::kSameTime, {},
+                   fmt::format("{} frames with the same time as the next are dropped", merged_));
+    if (report_.failed()) return {std::nullopt, report_.take()};
     Clip clip{.name = std::move(name), .times = std::move(times_), .q = {}};
     clip.q.resize(model_.nq(), long(frames_.size()));
     for (std::size_t k = 0; k < frames_.size(); ++k) clip.q.col(long(k)) = frames_[k];
-    return {std::move(clip), std::move(diagnostics_)};
+    return {std::move(clip), report_.take()};
   }
 
  private:
-  void add(Severity severity, const char* code, int line, std::string message, std::string hint = {}) {
-    diagnostics_.push_back({severity, code, file_, line, {}, std::move(message), std::move(hint)});
-  }
-
   const Model& model_;
-  std::string file_;
+  FileReport report_;
   std::vector<double> times_;
   std::vector<Eigen::VectorXd> frames_;
-  std::vector<Diagnostic> diagnostics_;
   int bad_lines_ = 0, merged_ = 0;
 };
 
-/// Columns of the model's positions, for the figure that has most of them.
+/// The columns of the model's positions, of the figure that matches best.
 struct Columns {
   std::vector<long> q;  ///< −1: missing
   long time = -1;
@@ -158,7 +154,7 @@ Loaded<Clip> parse_clip_csv(const Model& model, std::string_view text, const std
     const std::string_view line = next_line(text);
     ++number;
     if (line.empty() || line.starts_with('#')) continue;
-    const std::vector<std::string> fields = split(line);
+    const std::vector<std::string> fields = csv_fields(line);
     if (width == 0) {
       width = fields.size();
       columns = find_columns(model, fields);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/lookup.h"
 #include "io/capture/capture_codes.h"
 #include "io/measured/c3d_format.h"
 #include "io/measured/c3d_plates.h"
@@ -81,8 +82,8 @@ class C3dReader {
   }
 
   double number(const char* key, double otherwise, std::size_t i = 0) const {
-    const auto found = parameters_.find(key);
-    return found == parameters_.end() ? otherwise : found->second.number(i, otherwise);
+    const Parameter* found = find_in(parameters_, std::string_view(key));
+    return found ? found->number(i, otherwise) : otherwise;
   }
   /// Words of parameters are signed, counts are not. What is no count at all is a very large one: nothing has that many.
   static double unsigned_word(double x) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/lookup.h"
 #include "io/capture/capture_codes.h"
 #include "kansetsu/spatial/spatial.h"
 
@@ -99,8 +100,8 @@ class PlateReader {
   }
 
   const Parameter& find(const char* key) const {
-    const auto found = parameters_.find(std::string("FORCE_PLATFORM:") + key);
-    return found == parameters_.end() ? kNothing : found->second;
+    const Parameter* found = find_in(parameters_, std::string("FORCE_PLATFORM:") + key);
+    return found ? *found : kNothing;
   }
   static Vec3<> vector_at(const Parameter& p, std::size_t at) {
     return {p.number(at), p.number(at + 1), p.number(at + 2)};

@@ -13,20 +13,10 @@
 
 namespace kansetsu::io::capture {
 
-std::vector<std::string_view> split_words(std::string_view line) {
-  std::vector<std::string_view> out;
-  for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) out.push_back(word);
-  return out;
-}
-
 std::vector<std::string_view> split_cells(std::string_view line) {
   if (line.find('\t') == std::string_view::npos) return split_words(line);
   std::vector<std::string_view> out;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    out.push_back(trim(line.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string_view cell : split(line, "\t")) out.push_back(trim(cell));
   while (!out.empty() && out.back().empty()) out.pop_back();
   return out;
 }

@@ -7,10 +7,10 @@
 #include "io/text.h"
 #include "kansetsu/model/measured.h"
 
-/// Lines of numbers between tabs or blanks, as tables of measurements have them.
+/// Tables of measurements: numbers separated by tabs or blanks.
 namespace kansetsu::io::capture {
 
-/// The lines of a text with their numbers.
+/// Iterates over the lines of a text with their numbers.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(without_mark(text)) {}
@@ -26,21 +26,20 @@ class Lines {
   int line_ = 0;
 };
 
-/// Between tabs, where there are any, otherwise between blanks; without those at the end that are empty.
+/// The cells of a line, separated by tabs if there are any, otherwise by blanks; without empty cells at the end.
 std::vector<std::string_view> split_cells(std::string_view line);
-std::vector<std::string_view> split_words(std::string_view line);
 
-/// A number, or NaN for "nan" of any case and for nothing; none if it is something else.
+/// A number; NaN for an empty cell and "nan" of any case; none for anything else.
 std::optional<double> read_cell(std::string_view cell);
 
-/// Names that occur again get "_2", "_3", and control characters become spaces; an error would keep people from files that others read.
+/// Repeated names get "_2", "_3"; control characters become spaces. A warning rather than an error, as other programs read such files.
 void make_unique(std::vector<std::string>& names, Report& report, int line);
 
-/// The rate of a row of times that are even within a twentieth; 0 if they are not.
+/// The sampling rate of times that are uniform within 5 %; 0 if they are not.
 double rate_of(const std::vector<double>& times);
 
-/// Other programs write a marker that was not seen as (0, 0, 0) or as 9999999: it becomes one that was not seen, and is told, as
-/// are lengths at which nobody was filmed.
+/// Marks positions at (0, 0, 0) or far outside, which other programs write for missing markers, as missing, with a warning; warns
+/// about implausible units as well.
 void settle_markers(Markers& markers, Report& report);
 
 }  // namespace kansetsu::io::capture

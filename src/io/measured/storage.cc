@@ -81,11 +81,7 @@ class StorageReader {
     std::vector<std::string_view> out;
     if (cell.starts_with("~[") || cell.starts_with("[")) cell = cell.substr(cell.find('[') + 1);
     if (cell.ends_with(']')) cell.remove_suffix(1);
-    for (std::size_t begin = 0; begin <= cell.size();) {
-      const std::size_t end = std::min(cell.find(',', begin), cell.size());
-      out.push_back(trim(cell.substr(begin, end - begin)));
-      begin = end + 1;
-    }
+    for (const std::string_view part : split(cell, ",")) out.push_back(trim(part));
     return out;
   }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "io/bytes.h"
 #include "io/file_report.h"
 #include "io/mesh/mesh_codes.h"
 #include "io/mesh/mesh_content.h"
@@ -54,12 +55,7 @@ class MeshReader {
     if (bytes.size() == 84 + 50 * std::size_t(triangle_count(bytes))) return true;
     return is_binary(bytes.substr(0, 4096));
   }
-  static std::uint32_t number_at(std::string_view bytes, std::size_t at) {
-    std::uint32_t n = 0;
-    for (std::size_t i = 4; i-- > 0;) n = (n << 8) | std::uint8_t(bytes[at + i]);
-    return n;
-  }
-  static std::uint32_t triangle_count(std::string_view bytes) { return number_at(bytes, 80); }
+  static std::uint32_t triangle_count(std::string_view bytes) { return number_at<std::uint32_t>(bytes, 80); }
 
   void read_binary_stl(std::string_view bytes) {
     const std::size_t count = bytes.size() < 84 ? 0 : triangle_count(bytes);
@@ -78,8 +74,7 @@ class MeshReader {
       std::array<int, 3> corners{};
       for (std::size_t k = 0; k < 3; ++k) {
         float x[3];
-        for (std::size_t i = 0; i < 3; ++i)
-          x[i] = std::bit_cast<float>(number_at(bytes, 84 + 50 * t + 12 + 12 * k + 4 * i));
+        for (std::size_t i = 0; i < 3; ++i) x[i] = number_at<float>(bytes, 84 + 50 * t + 12 + 12 * k + 4 * i);
         const Vec3<> p{x[0], x[1], x[2]};
         if (!std::isfinite(p.x + p.y + p.z)) {
           error(mesh::kNumber, 0, fmt::format("corner {} of triangle {} is ({}, {}, {})", k, t, p.x, p.y, p.z),
@@ -95,7 +90,7 @@ class MeshReader {
   void read_msh(std::string_view bytes) {
     constexpr std::size_t kHead = 16;
     std::array<std::uint64_t, 4> count{};
-    for (std::size_t i = 0; i < 4 && bytes.size() >= kHead; ++i) count[i] = number_at(bytes, 4 * i);
+    for (std::size_t i = 0; i < 4 && bytes.size() >= kHead; ++i) count[i] = number_at<std::uint32_t>(bytes, 4 * i);
     const std::uint64_t expected = kHead + 4 * (3 * count[0] + 3 * count[1] + 2 * count[2] + 3 * count[3]);
     if (bytes.size() != expected || count[0] == 0) {
       error(mesh::kTruncated, 0, fmt::format("the file has {} bytes, but its counts need {}", bytes.size(), expected),
@@ -105,7 +100,7 @@ class MeshReader {
     std::vector<int> vertex;  // by number in the file: equal ones are one
     for (std::size_t v = 0; v < count[0]; ++v) {
       float x[3];
-      for (std::size_t i = 0; i < 3; ++i) x[i] = std::bit_cast<float>(number_at(bytes, kHead + 12 * v + 4 * i));
+      for (std::size_t i = 0; i < 3; ++i) x[i] = number_at<float>(bytes, kHead + 12 * v + 4 * i);
       const Vec3<> p{x[0], x[1], x[2]};
       if (!std::isfinite(p.x + p.y + p.z))
         error(mesh::kNumber, 0, fmt::format("vertex {} is ({}, {}, {})", v, p.x, p.y, p.z), "write finite numbers");
@@ -115,7 +110,7 @@ class MeshReader {
     for (std::size_t t = 0; t < count[3]; ++t) {
       std::array<int, 3> corners{};
       for (std::size_t k = 0; k < 3; ++k) {
-        const std::uint32_t v = number_at(bytes, faces + 12 * t + 4 * k);
+        const std::uint32_t v = number_at<std::uint32_t>(bytes, faces + 12 * t + 4 * k);
         if (v < vertex.size()) {
           corners[k] = vertex[v];
           continue;

@@ -55,18 +55,13 @@ bool is_glb(std::string_view bytes) {
 std::optional<std::string_view> png_content(std::string_view bytes) {
   constexpr std::string_view kMagic = "\x89PNG\r\n\x1a\n";
   ByteReader in(bytes);
-  const auto number = [](std::string_view digits) {
-    std::uint32_t value = 0;
-    for (const char c : digits) value = value << 8 | static_cast<unsigned char>(c);
-    return value;
-  };
   const auto is_side = [](std::uint32_t side) { return side > 0 && side <= kLargestSide; };
   if (in.raw(kMagic.size()) != kMagic) return std::nullopt;
   for (bool first = true, pixels = false; !in.failed; first = false) {
-    const std::uint32_t size = number(in.raw(4));
+    const std::uint32_t size = big_endian(in.raw(4));
     const std::string_view chunk = in.raw(4 + std::size_t{size}), type = chunk.substr(0, 4);
-    if (number(in.raw(4)) != crc32(chunk) || in.failed || first != (type == "IHDR")) return std::nullopt;
-    if (first && (size != 13 || !is_side(number(chunk.substr(4, 4))) || !is_side(number(chunk.substr(8, 4)))))
+    if (big_endian(in.raw(4)) != crc32(chunk) || in.failed || first != (type == "IHDR")) return std::nullopt;
+    if (first && (size != 13 || !is_side(big_endian(chunk.substr(4, 4))) || !is_side(big_endian(chunk.substr(8, 4)))))
       return std::nullopt;
     pixels |= type == "IDAT";
     if (type == "IEND") return pixels ? std::optional(bytes.substr(0, bytes.size() - in.rest.size())) : std::nullopt;

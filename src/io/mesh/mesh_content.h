@@ -7,15 +7,15 @@
 
 namespace kansetsu::io {
 
-/// What of a file's bytes is a mesh or a picture, by the ending of its name in small letters: all of an OBJ, COLLADA or glTF file, an
-/// STL file up to its last triangle, a PNG file up to its last chunk, no more than kLargestSide wide and high. None if it is neither.
-/// So nothing else that a model names gets into a recording.
+/// The part of a file that is a valid mesh or image, by its lower-case extension: all of an OBJ, COLLADA or glTF file, an STL file up to
+/// its last triangle, a PNG file up to its last chunk, at most kLargestSide wide and high. None for anything else, so that no other data
+/// get into a recording.
 std::optional<std::string_view> mesh_content(std::string_view bytes, std::string_view ending);
 
-/// Pixels of a texture: more than any graphics card takes, and a few kilobytes can ask for as many as they like.
+/// Limit of the width and height of a texture [pixel].
 inline constexpr std::uint32_t kLargestSide = 16384;
 
-/// The ending of a file's name in small letters, with its dot.
+/// The lower-case extension of a file name, with its dot.
 std::string lower_ending(std::string_view file);
 
 }  // namespace kansetsu::io

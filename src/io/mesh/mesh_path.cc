@@ -16,11 +16,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> folders_of(const char* variable) {
   std::vector<fs::path> folders;
   const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets variables while models load
-  std::string_view text = value ? value : "";
-  while (!text.empty()) {
-    const std::size_t colon = text.find(':');
-    if (const std::string_view folder = text.substr(0, colon); !folder.empty()) folders.emplace_back(folder);
-    text.remove_prefix(colon == std::string_view::npos ? text.size() : colon + 1);
+  for (const std::string_view folder : split(value ? value : "", ":")) {
+    if (!folder.empty()) folders.emplace_back(folder);
   }
   return folders;
 }

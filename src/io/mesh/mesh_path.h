@@ -7,7 +7,7 @@
 
 #include "io/file_gate.h"
 
-/// Where the mesh files named by a model are.
+/// Resolving the mesh files of a model.
 namespace kansetsu::io {
 
 struct MeshPath {
@@ -20,9 +20,9 @@ struct MeshPath {
 
 class MeshFinder {
  public:
-  /// Looks for packages in `package_paths`, then ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above `model_file`;
-  /// relative names start from the model's folder. Files outside of the model's own package, of `allowed` and of the packages
-  /// that the user named by the first three are not taken. `outer`: see FileGate.
+  /// Searches packages in `package_paths`, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above `model_file`; relative names
+  /// are relative to the model's folder. Files outside of the model's package, of `allowed` and of the first three are refused.
+  /// `outer`: see FileGate.
   MeshFinder(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& package_paths,
              const std::vector<std::filesystem::path>& allowed = {}, const std::filesystem::path& outer = {});
 

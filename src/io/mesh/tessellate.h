@@ -9,7 +9,7 @@
 
 namespace kansetsu::io {
 
-/// Triangles with a normal at every corner, in single precision as glTF stores them.
+/// Triangles with vertex normals in single precision, as in glTF.
 struct Triangles {
   std::vector<float> positions{}, normals{};  ///< x y z each
   std::vector<std::uint32_t> indices{};
@@ -17,7 +17,7 @@ struct Triangles {
   void add(const Vec3<>& p, const Vec3<>& n);
 };
 
-/// The surface of a shape; none for meshes and shapes without an end.
+/// The surface of a shape; none for mesh files and unbounded shapes.
 std::optional<Triangles> tessellate(const Shape& shape);
 
 }  // namespace kansetsu::io

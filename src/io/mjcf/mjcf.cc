@@ -10,7 +10,7 @@ namespace {
 constexpr XmlCodes kCodes{kMissing,        kNumber,           kCharacters, kUnique,
                           kUnknownElement, kUnknownAttribute, kTooMany,    kTooLargeModel};
 
-/// The model part by part; what one part needs of another comes first, wherever it is in the file.
+/// Reads the sections in the order in which they depend on each other, independent of their order in the file.
 void read(Reader& reader, Element& root) {
   reader.scene.name = read_text(reader.report, root, "model").value_or("");
   load_includes(reader, root);

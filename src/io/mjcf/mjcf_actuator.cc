@@ -12,12 +12,12 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-/// An actuator while it is read, and what it acts on in the reference configuration.
+/// An actuator being read, and its moment in the reference configuration.
 struct ActuatorDraft {
   ActuatorDescription actuator;
   int figure = -1;
   ReferenceMoment moment{};
-  std::optional<Interval> travel{};  ///< of the joint or tendon it acts on
+  std::optional<Interval> travel{};  ///< range of its joint or tendon
 };
 
 void leave_out(Reader& reader, const Element& element, std::string what) {
@@ -31,24 +31,24 @@ std::array<double, 6> read_gear(const Attributes& a) {
 }
 
 bool act_on_joint(Reader& reader, const Attributes& a, const std::string& name, bool in_parent, ActuatorDraft& out) {
-  const JointPlace place = find_joint(reader, name);
-  if (!place.joint) return unknown(reader, a.element(), "joint", name), false;
+  const JointPlace place = find_known(reader, a.element(), "joint", name, find_joint);
+  if (!place) return false;
   ActuatorDescription& actuator = out.actuator;
   actuator.transmission = in_parent ? Transmission::kJointInParent : Transmission::kJoint;
-  out.figure = place.body->figure;
+  out.figure = reader.body(place.body).figure;
   const std::array<double, 6> gear = read_gear(a);
-  switch (place.joint->kind) {
+  switch (place->kind) {
     case JointKind::kHinge:
     case JointKind::kSlide:
       actuator.transmission = Transmission::kJoint;
-      actuator.dof = {place.joint->name, 0};
+      actuator.dof = {place->name, 0};
       actuator.gear = gear[0];
-      out.moment.joints = {{place.joint->name, gear[0]}};
-      if (place.joint->dof.lower > -kInfinity && place.joint->dof.upper < kInfinity)
-        out.travel = Interval{place.joint->dof.lower, place.joint->dof.upper};
+      out.moment.joints = {{place->name, gear[0]}};
+      if (place->dof.lower > -kInfinity && place->dof.upper < kInfinity)
+        out.travel = Interval{place->dof.lower, place->dof.upper};
       return true;
     case JointKind::kBall:
-      actuator.dof = {place.joint->name, 0};
+      actuator.dof = {place->name, 0};
       actuator.wrench = {0, 0, 0, gear[0], gear[1], gear[2]};
       return true;
     case JointKind::kFree:
@@ -58,35 +58,33 @@ bool act_on_joint(Reader& reader, const Attributes& a, const std::string& name, 
   return false;
 }
 
-/// A site that can move; none if there is none of that name.
+/// The site that an attribute names; none, and an error, if it is unknown.
 SitePlace site_of(Reader& reader, const Attributes& a, const char* attribute) {
   const auto name = a.text(attribute);
-  const SitePlace found = name ? find_site(reader, *name) : SitePlace{};
-  if (name && !found.site) unknown(reader, a.element(), "site", *name);
-  return found;
+  return name ? find_known(reader, a.element(), "site", *name, find_site) : SitePlace{};
 }
 
 int figure_of(const Reader& reader, const SitePlace& place) { return reader.body(place.body).figure; }
 
-/// The frame of a site in a figure: that of the site, or one on its root if both stand still; none: neither is so.
+/// The name of a site's frame in a figure. For a fixed site outside a fixed figure a frame is added to the root; otherwise none.
 std::optional<std::string> frame_within(Reader& reader, int figure, const SitePlace& place) {
-  if (figure_of(reader, place) == figure) return place.site->frame;
+  if (figure_of(reader, place) == figure) return place->frame;
   FigureDescription& f = reader.scene.figures[std::size_t(figure)];
   if (figure_of(reader, place) >= 0 || f.model.base != Base::kFixed || f.base_motion) return std::nullopt;
-  const auto named = [&](const FrameDescription& frame) { return frame.name == place.site->frame; };
+  const auto named = [&](const FrameDescription& frame) { return frame.name == place->frame; };
   if (std::ranges::none_of(f.model.frames, named)) {
-    const Transform<> X_WS = reader.bodies[std::size_t(place.body)].X_WB * place.site->X_BS;
+    const Transform<> X_WS = reader.bodies[std::size_t(place.body)].X_WB * place->X_BS;
     const Transform<> X_WR = to_transform(f.initial.base);
-    f.model.frames.push_back({place.site->frame, f.model.links.front().name, to_pose(inverse(X_WR) * X_WS)});
+    f.model.frames.push_back({place->frame, f.model.links.front().name, to_pose(inverse(X_WR) * X_WS)});
   }
-  return place.site->frame;
+  return place->frame;
 }
 
 bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft& out) {
   const SitePlace first = site_of(reader, a, crank ? "cranksite" : "site");
   const bool pair = crank || a.has("refsite");
   const SitePlace second = pair ? site_of(reader, a, crank ? "slidersite" : "refsite") : SitePlace{};
-  if (!first.site || (pair && !second.site)) return false;
+  if (!first || (pair && !second)) return false;
   ActuatorDescription& actuator = out.actuator;
   actuator.transmission = crank ? Transmission::kSliderCrank : Transmission::kSite;
   out.figure = figure_of(reader, first);
@@ -107,8 +105,8 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
 }
 
 bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name, ActuatorDraft& out) {
-  const Tendon* tendon = find_tendon(reader, name);
-  if (!tendon) return unknown(reader, a.element(), "tendon", name), false;
+  const Tendon* tendon = find_known(reader, a.element(), "tendon", name, find_tendon);
+  if (!tendon) return false;
   if (tendon->figure < 0) {
     leave_out(reader, a.element(), "actuators on ignored tendons are ignored as well");
     return false;
@@ -127,9 +125,9 @@ bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name,
 }
 
 bool act_on_body(Reader& reader, const Attributes& a, const std::string& name, ActuatorDraft& out) {
-  const int body = find_body(reader, name);
-  if (body < 0) return unknown(reader, a.element(), "body", name), false;
-  out.figure = reader.body(body).figure;
+  const auto body = find_known(reader, a.element(), "body", name, find_body);
+  if (!body) return false;
+  out.figure = reader.body(*body).figure;
   out.actuator.transmission = Transmission::kBody;
   out.actuator.target = name;
   if (out.figure < 0) leave_out(reader, a.element(), "adhesion of bodies that cannot move is ignored");
@@ -159,7 +157,7 @@ bool is_position_servo(const ActuatorLaw& law) {
          law.gain_numbers[0] == -law.bias_numbers[1];
 }
 
-/// Only of position servos: a class may give it to actuators of other kinds.
+/// Applies inheritrange to position servos; a class may also give it to actuators of other kinds.
 void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& draft, const ActuatorLaw& law,
                    Interval& out) {
   const double share = law.inherit_range;
@@ -184,7 +182,7 @@ void complete_damping(Reader& reader, const Attributes& a, const ActuatorDraft& 
   damping = inertia ? -2 * damping * std::sqrt(kp * *inertia) : 0;
 }
 
-/// A muscle's numbers are complete when its force is; one that is not given follows from its scale and the inertia it moves.
+/// The peak force of a muscle; if it is not given, it follows from `scale` and the inertia that the muscle moves.
 bool complete_muscle(Reader& reader, const Attributes& a, const ActuatorDraft& draft, LawNumbers& n) {
   if (n[2] >= 0) return true;
   const auto unit = unit_acceleration(reader, draft.figure, draft.moment);
@@ -218,7 +216,7 @@ std::array<double, n> first(const std::array<double, 10>& x) {
   return out;
 }
 
-/// The force law, complete with what follows from the inertia it moves; false if it is left out.
+/// Sets the force law, with the numbers that depend on the inertia moved; false if the actuator is ignored.
 bool set_law(Reader& reader, const Attributes& a, ActuatorLaw law, ActuatorDraft& draft) {
   ActuatorDescription& out = draft.actuator;
   if (law.activation == 5 || law.gain == 3 || law.bias == 3) {
@@ -238,7 +236,7 @@ bool set_law(Reader& reader, const Attributes& a, ActuatorLaw law, ActuatorDraft
 
 void read_actuator(Reader& reader, const Element& element) {
   const std::string_view tag = element.Name();
-  Reader::Input& input = reader.inputs.emplace_back();  // those that are left out count, too
+  Reader::Input& input = reader.inputs.emplace_back();  // ignored actuators count as well
   input.element = &element;
   const Attributes a = attributes_of(reader, element, "actuator", {});
   ActuatorDraft draft;
@@ -246,7 +244,7 @@ void read_actuator(Reader& reader, const Element& element) {
   if (!read_transmission(reader, a, draft)) return;
   out.name = take_name(reader, element, "actuator", fallback_name(out));
   out.line = element.GetLineNum();
-  if (!has_law(tag)) return;  // the schema tells of kinds that are missing
+  if (!has_law(tag)) return;  // check_schema() reports unsupported kinds
   const ActuatorLaw law = read_law(reader, element, class_of(reader, element, {}));
   if (!set_law(reader, a, law, draft)) return;
   const bool clamped = tag == "damper" || tag == "adhesion";

@@ -7,12 +7,12 @@
 #include "io/mjcf/mjcf_reader.h"
 #include "io/mjcf/mjcf_words.h"
 
-/// Laws of actuators, as MuJoCo 3.17 and 4.0.1 inherit them. A class has one for each kind: <position> in a class says nothing about
-/// <velocity>. <general> goes on from the last element of the class, and its numbers are those of all kinds with its type of gain.
+/// Actuator laws with the inheritance of MuJoCo 3.17 and 4.0.1. A class has one law per kind: <position> in a class does not affect
+/// <velocity>. <general> continues from the last actuator element of the class, and applies to all kinds with its type of gain.
 namespace kansetsu::io::mjcf {
 namespace {
 
-// Places in kActivationTypes, and in kGainTypes and kBiasTypes.
+// Indices in kActivationTypes, kGainTypes and kBiasTypes.
 constexpr int kNoActivation = 0, kIntegrated = 1, kFiltered = 2, kFilteredExactly = 3, kMuscleActivation = 4;
 constexpr int kAffineLaw = 1, kMuscleLaw = 2;
 constexpr std::array<std::string_view, 8> kShortcuts{"motor",  "position", "velocity", "intvelocity",
@@ -43,7 +43,7 @@ void read_general(const Attributes& a, ActuatorLaw& law) {
   a.numbers("dynprm", law.activation_numbers, 1);
 }
 
-/// A servo of positions: gain kp, bias −kp and −kv; a damping ratio stands in the place of −kv.
+/// A position servo: gain kp, bias −kp and −kv; a damping ratio is stored in place of −kv.
 void read_servo(const Attributes& a, ActuatorLaw& law) {
   double kp = law.gain_numbers[0], kv = 0;
   a.number("kp", kp);
@@ -80,7 +80,7 @@ void read_muscle(const Attributes& a, ActuatorLaw& law) {
   law.bias_numbers = law.gain_numbers;
 }
 
-/// What the attributes of a kind's element make of its law.
+/// Applies the attributes of an element to the law of its kind.
 void apply(const Attributes& a, std::string_view tag, ActuatorLaw& law) {
   if (tag == "general") read_general(a, law);
   if (tag == "motor") law = {};
@@ -106,15 +106,13 @@ void apply(const Attributes& a, std::string_view tag, ActuatorLaw& law) {
 }
 
 ActuatorLaw law_of(const DefaultClass& of, std::string_view tag) {
-  const auto found = of.laws.find(tag);
-  return found == of.laws.end() ? first_law(tag) : found->second;
+  const ActuatorLaw* found = find_in(of.laws, tag);
+  return found ? *found : first_law(tag);
 }
 
 }  // namespace
 
-bool has_law(std::string_view tag) {
-  return tag == "general" || std::ranges::find(kShortcuts, tag) != kShortcuts.end();
-}
+bool has_law(std::string_view tag) { return tag == "general" || contains(kShortcuts, tag); }
 
 ActuatorLaw read_law(Reader& reader, const Element& element, const DefaultClass* of) {
   const std::string_view tag = element.Name();
@@ -125,17 +123,17 @@ ActuatorLaw read_law(Reader& reader, const Element& element, const DefaultClass*
 
 void read_default_law(Reader& reader, const Element& element, DefaultClass& of) {
   const std::string_view tag = element.Name();
-  if (!has_law(tag)) return;  // the schema reports it
+  if (!has_law(tag)) return;  // check_schema() reports it
   const ActuatorLaw law = read_law(reader, element, &of);
   of.laws[std::string(tag)] = of.laws["general"] = law;
   if (tag != "general") return;
   for (const std::string_view kind : kShortcuts) {
     ActuatorLaw changed = law_of(of, kind);
-    if (changed.gain != law.gain) continue;  // its numbers would mean something else
+    if (changed.gain != law.gain) continue;  // its numbers have another meaning
     changed.gain_numbers = law.gain_numbers;
     changed.bias_numbers = law.bias_numbers;
     if (kind == "cylinder" || kind == "muscle") changed.activation_numbers = law.activation_numbers;
-    apply(Attributes(reader, element, nullptr), kind, changed);  // it has no attributes of theirs
+    apply(Attributes(reader, element, nullptr), kind, changed);  // recomputes what depends on the numbers
     of.laws[std::string(kind)] = changed;
   }
 }

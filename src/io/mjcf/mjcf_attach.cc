@@ -7,14 +7,14 @@
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
 
-/// <attach> written out before anything else is read: its place is taken by a copy of the other model's body, and the other
-/// model's classes, assets and whatever names only copied things are copied beside. All names get the prefix.
+/// Expands <attach> before anything else is read: a copy of the other model's body replaces it. The other model's classes and assets
+/// are copied as well, and sections whose references are all copied. All names get the prefix.
 namespace kansetsu::io::mjcf {
 namespace {
 
 constexpr std::size_t kMostNested = 20;  // models that attach models
 
-/// What kind of thing an attribute names; empty: none.
+/// The kind of element that an attribute refers to; empty if it is no reference.
 std::string_view named_kind(std::string_view attribute) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kKinds{
       {{"joint", "joint"},       {"joint1", "joint"},  {"joint2", "joint"},     {"jointinparent", "joint"},
@@ -29,7 +29,7 @@ std::string_view named_kind(std::string_view attribute) {
   }
   return attribute == "hfield" ? "asset" : std::string_view{};
 }
-/// The kinds that a sensor's objtype knows.
+/// The kind of element for a sensor's objtype.
 std::string_view object_kind(const char* type) {
   const std::string_view word = type ? type : "";
   return word == "xbody" ? "body" : word;
@@ -39,7 +39,7 @@ class Attacher {
  public:
   explicit Attacher(Reader& reader) : reader_(reader) {}
 
-  /// Writes out every <attach> below the root of a model of its own or of another.
+  /// Expands every <attach> in a model. @param open  files being expanded, to detect cycles
   void expand(Element& root, std::vector<std::string>& open) {
     const Models own = find_models(root, open);
     std::vector<const Element*> found;
@@ -48,7 +48,7 @@ class Attacher {
     }
     std::set<std::string> classes = classes_of(root);
     for (const Element* attach : found) {
-      if (reader_.copies.spent()) return;  // an error says so
+      if (reader_.copies.spent()) return;  // reported by write()
       write(*attach, own, root, classes, open);
     }
   }
@@ -76,7 +76,7 @@ class Attacher {
     }
   }
 
-  /// The root of a model, read and written out once.
+  /// The root of a model, loaded and expanded once.
   Element* load(const Element& asset, std::vector<std::string>& open) {
     const std::string path = (reader_.folder_of(asset) / asset.Attribute("file")).lexically_normal().string();
     if (const auto found = loaded_.find(path); found != loaded_.end()) return found->second;
@@ -99,7 +99,7 @@ class Attacher {
     return loaded_[path] = root;
   }
 
-  /// @param classes  of `into`; those of what is attached join them
+  /// @param classes  of `into`; extended by those of the attached model
   void write(const Element& attach, const Models& models, Element& into, std::set<std::string>& classes,
              std::vector<std::string>& open) {
     const auto name = read_required_text(reader_.report, attach, "model");
@@ -129,14 +129,14 @@ class Attacher {
       for (const Element* part : children(reader_, *from)) copy(*part, *frame);
     }
     reader_.included.emplace(&attach, &place);
-    // What is beside the body stands where an element of this root is; `include` is one that stands for others.
+    // The other sections are inserted by an <include> element that maps to them.
     Element& beside = new_root(reader_);
     copy_sections(*child, beside);
     reader_.included.emplace(add(into, "include"), &beside);
     if (reader_.copies.spent())
       reader_.report.error(attach, kTooLargeModel, "attached models are too large", "make the model smaller");
   }
-  /// Before the classes of `child`: the prefix, or more where there is a class of that name already.
+  /// The prefix for the classes of `child`, extended if a class of that name exists.
   std::string free_class_prefix(const Element& child, std::set<std::string>& known) const {
     const std::set<std::string> wanted = classes_of(child);
     std::string prefix = prefix_;
@@ -165,13 +165,14 @@ class Attacher {
     return nullptr;
   }
 
-  /// Classes and assets as they are; of the rest what names nothing that is left behind.
+  /// Copies classes and assets, and other elements if all their references are copied.
   void copy_sections(const Element& root, Element& into) {
     bool classes = false;
     for (const Element* section : children(reader_, root)) {
       const std::string_view tag = section->Name();
       if (tag == "default") {
-        const char* name = section->Attribute("class");  // others are those of models that this one attaches
+        const char* name =
+            section->Attribute("class");  // named top-level classes come from models attached to this one
         const bool main = !name || std::string_view(name) == "main";
         Element* made = copy(*section, into);
         if (main && made) made->SetAttribute("class", (class_prefix_ + "main").c_str());
@@ -212,8 +213,8 @@ class Attacher {
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
       const std::string_view kind = kind_of(element, a->Name());
       if (kind.empty() || kind == "class" || kind == "asset") continue;
-      const auto known = copied_.find(kind);
-      if (known == copied_.end() || !known->second.contains(a->Value())) return false;
+      const auto* known = find_in(copied_, kind);
+      if (!known || !known->contains(a->Value())) return false;
     }
     const auto all = children(reader_, element);
     return std::ranges::all_of(all, [&](const Element* child) { return names_copies_only(*child); });
@@ -234,8 +235,8 @@ class Attacher {
       return (!named ? "" : kind == "class" ? class_prefix_ : prefix_) + a.Value();
     });
     if (const std::string_view tag = element.Name(); tag == "body" || tag == "key" || section_ == "actuator") {
-      const auto before = reader_.attached.find(&element);
-      std::vector<int> through = before == reader_.attached.end() ? std::vector<int>{} : before->second;
+      const std::vector<int>* before = find_in(reader_.attached, &element);
+      std::vector<int> through = before ? *before : std::vector<int>{};
       through.push_back(number_);
       reader_.attached.emplace(made, std::move(through));
     }
@@ -252,9 +253,9 @@ class Attacher {
   Reader& reader_;
   std::map<std::string, Element*> loaded_;  ///< roots by file
   std::string prefix_, class_prefix_;
-  int number_ = 0;            ///< of the attachment
-  std::string_view section_;  ///< whose elements are all of one kind: tendon, actuator
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> copied_;  ///< names by kind
+  int number_ = 0;            ///< of the current attachment
+  std::string_view section_;  ///< being copied, e.g. tendon or actuator
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> copied_;  ///< copied names by kind
 };
 
 }  // namespace

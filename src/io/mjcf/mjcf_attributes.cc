@@ -11,18 +11,18 @@ namespace kansetsu::io::mjcf {
 namespace {
 
 constexpr std::size_t kMostClasses = 10000;
-constexpr std::size_t kMostDefaults = 1'000'000;  // values of all classes: each class holds what it inherits
-constexpr std::size_t kLongestDefault = 1000;     // characters; it is read again for every element of the class
+constexpr std::size_t kMostDefaults = 1'000'000;  // values of all classes, including inherited ones
+constexpr std::size_t kLongestDefault = 1000;     // characters; parsed again for every element of the class
 
 std::string kind_of(std::string_view tag) {
   static constexpr std::array<std::string_view, 11> kActuators{"general",     "motor",  "position", "velocity",
                                                                "intvelocity", "damper", "cylinder", "muscle",
                                                                "adhesion",    "plugin", "dcmotor"};
-  if (std::ranges::find(kActuators, tag) != kActuators.end()) return "actuator";
+  if (contains(kActuators, tag)) return "actuator";
   return std::string(tag);
 }
 
-/// Reads one <default> and the classes in it. The depth of the XML document bounds the recursion.
+/// Reads a <default> and its nested classes. Recursion is limited by the depth of the XML document.
 void read_class(Reader& reader, const Element& element, const DefaultClass* parent) {
   std::string name = read_text(reader.report, element, "class").value_or("");
   if (name.empty()) {
@@ -35,7 +35,7 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
     reader.report.error(element, kRepeatedClass, fmt::format("repeated default class name {}", quote(name)),
                         "each class is defined once");
   }
-  if (!parent && known) fresh = reader.classes[name];  // several sections <default> add up
+  if (!parent && known) fresh = reader.classes[name];  // several <default> sections are merged
   fresh.name = name;
   std::vector<const Element*> inner;
   std::set<std::string_view> seen;
@@ -75,16 +75,15 @@ Attributes::Found Attributes::find(const char* name) const {
   const Found found = find_any(name);
   if (!is_blank(found.text)) return found;
   if (found.at != &element_ || !defaults_) return {};
-  const auto inherited = defaults_->find(std::string_view(name));
-  if (inherited == defaults_->end() || is_blank(inherited->second.text)) return {};
-  return {inherited->second.text, inherited->second.at};
+  const DefaultValue* inherited = find_in(*defaults_, std::string_view(name));
+  return inherited && !is_blank(inherited->text) ? Found{inherited->text, inherited->at} : Found{};
 }
 
 Attributes::Found Attributes::find_any(const char* name) const {
   if (const char* own = element_.Attribute(name)) return {own, &element_};
   if (!defaults_) return {};
-  const auto inherited = defaults_->find(std::string_view(name));
-  return inherited == defaults_->end() ? Found{} : Found{inherited->second.text, inherited->second.at};
+  const DefaultValue* inherited = find_in(*defaults_, std::string_view(name));
+  return inherited ? Found{inherited->text, inherited->at} : Found{};
 }
 
 std::optional<std::string> Attributes::text(const char* name) const {
@@ -172,14 +171,12 @@ Attributes attributes_of(Reader& reader, const Element& element, std::string_vie
                         "define it in <default>, or correct the name");
     return {reader, element, nullptr};
   }
-  const auto map = found->kinds.find(kind);
-  return {reader, element, map == found->kinds.end() ? nullptr : &map->second};
+  return {reader, element, find_in(found->kinds, kind)};
 }
 
 const DefaultClass* class_of(const Reader& reader, const Element& element, const std::string& childclass) {
   const char* own = element.Attribute("class");
-  const auto found = reader.classes.find(own ? std::string_view(own) : childclass.empty() ? "main" : childclass);
-  return found == reader.classes.end() ? nullptr : &found->second;
+  return find_in(reader.classes, own ? std::string_view(own) : childclass.empty() ? "main" : childclass);
 }
 
 double read_amount(Reader& reader, const Attributes& a, const char* name) {

@@ -38,7 +38,7 @@ void read_inertial(Reader& reader, const Element& element, const Place& place) {
   body.inertial = inertial;
 }
 
-/// A range that may be given the other way round is an error, as in MuJoCo.
+/// A range; reversed bounds are an error, as in MuJoCo.
 bool read_range(Reader& reader, const Attributes& a, const char* name, std::array<double, 2>& range) {
   if (a.numbers(name, range, 2) != 2) return false;
   if (range[0] <= range[1]) return true;
@@ -183,7 +183,7 @@ void read_frame(Reader& reader, const Element& element, const Place& place) {
                 {place.body, place.X_BF * read_pose(reader, a), class_for_children(reader, element, place.childclass)});
 }
 
-/// Recursion is bounded by the depth of the XML documents.
+/// Recursion is limited by the depth of the XML documents.
 void read_children(Reader& reader, const Element& element, const Place& place) {
   for (const Element* child : children(reader, element)) {
     const std::string_view tag = child->Name();

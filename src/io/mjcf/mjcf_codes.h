@@ -34,7 +34,7 @@ inline constexpr char kFreeJoint[] = "MJCF026";
 inline constexpr char kOrientations[] = "MJCF027";
 inline constexpr char kKeySize[] = "MJCF028";
 inline constexpr char kTooLargeModel[] = "MJCF029";
-// Warnings: what is not known or has no effect here.
+// Warnings: unknown or unsupported content.
 inline constexpr char kUnknownElement[] = "MJCF040";
 inline constexpr char kUnknownAttribute[] = "MJCF041";
 inline constexpr char kUnsupportedElement[] = "MJCF042";

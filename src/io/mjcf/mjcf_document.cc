@@ -12,11 +12,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr XmlDialect kDialect{"MJCF", "mujoco", kBinary, kEmpty, kEntities, kSyntax, kTooDeep, kOtherFormat};
-constexpr std::size_t kMostFiles = 200;                                // a model of more is made by a program gone wild
+constexpr std::size_t kMostFiles = 200;                                // more indicates a faulty generator
 constexpr std::size_t kMostCopiedParts = 5'000'000;                    // elements and attributes
 constexpr std::size_t kMostCopiedCharacters = std::size_t{256} << 20;  // in their values
 
-/// Where a file that the element names is: in `folder`; where there is none, beside the element's own file.
+/// The folder of a file that an element refers to: `folder`, or that of the element's own file if the file exists there only.
 fs::path folder_with(const Reader& reader, const Element& element, const fs::path& folder, const std::string& name) {
   const fs::path own = fs::path(reader.report.file_of(element)).parent_path();
   std::error_code ignored;
@@ -24,13 +24,13 @@ fs::path folder_with(const Reader& reader, const Element& element, const fs::pat
   return beside ? own : folder;
 }
 
-/// Reads the file of one <include>; nothing if it cannot be used, which is then reported.
+/// Reads the file of an <include>; null, and an error, if it cannot be used.
 const Element* include(Reader& reader, const Element& element) {
   const auto name = read_required_text(reader.report, element, "file");
   if (!name) return nullptr;
   const Source& source = reader.source_of(element);
   const fs::path path = (folder_with(reader, element, source.folder, *name) / *name).lexically_normal();
-  // A model and one that it attaches may include the same file.
+  // A model and a model that it attaches may include the same file.
   if (!reader.included_files.insert(fmt::format("{}\n{}", fmt::ptr(&source), path.string())).second) {
     reader.report.error(element, kInclude, fmt::format("{} is included twice", quote(*name)),
                         "a file can be included only once, and not by itself");
@@ -59,7 +59,7 @@ bool CopyBudget::take(const Element& element, std::size_t longer) {
     ++attributes;
     characters_ += std::string_view(a->Value()).size() + longer;
   }
-  parts_ += 1 + attributes + attributes * attributes / 64;  // tinyxml2 compares each with those before it
+  parts_ += 1 + attributes + attributes * attributes / 64;  // tinyxml2 takes quadratic time in attributes
   spent_ = spent_ || parts_ > kMostCopiedParts || characters_ > kMostCopiedCharacters;
   return !spent_;
 }
@@ -81,7 +81,7 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
     return refuse(fmt::format("the {} {} is outside of the model's package", kind, quote(path.string())),
                   reader.gate.hint(path));
   }
-  const FileText read = read_file(path, kMaxFileSize - reader.included_bytes);  // one file may be named often
+  const FileText read = read_file(path, kMaxFileSize - reader.included_bytes);  // one file may be included often
   if (read.problem) {
     return refuse(fmt::format("cannot read the {} {}", kind, quote(path.string())),
                   *read.problem == FileProblem::kTooLarge
@@ -97,7 +97,7 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
   Element* root = document.RootElement();
   reader.report.set_file(document, path.string());
   const std::string_view tag = root->Name();
-  const bool included = std::string_view(element.Name()) == "include";  // whatever its root is called, as in MuJoCo
+  const bool included = std::string_view(element.Name()) == "include";  // any root element, as in MuJoCo
   if (tag == "robot" || tag == "sdf" || !(included || tag == "mujoco" || tag == "mujocoinclude")) {
     return refuse(fmt::format("the root of the {} {} is <{}>", kind, quote(path.string()), tag_of(*root)),
                   "it must be <mujoco> or <mujocoinclude>");
@@ -111,7 +111,7 @@ fs::path folder_of_asset(const Reader& reader, const Element& element, const std
 }
 
 void load_includes(Reader& reader, const Element& root) {
-  // A list, not recursion: how deep files include each other is theirs to say.
+  // Iterative: the nesting of included files is not limited.
   std::vector<const Element*> open{&root};
   while (!open.empty()) {
     const Element* element = open.back();

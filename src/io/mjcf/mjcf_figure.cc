@@ -11,19 +11,19 @@
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
-/// A body with several joints becomes a chain of joints with links without mass between them. Each joint turns the body's
-/// frame about an axis through the point `pos` of that frame: X ↦ X·T(pos)·R(q − ref)·T(−pos). Socket and plug are put so that
-/// the coordinate is MuJoCo's q itself.
+/// A body with several joints becomes a chain of joints with massless links between them. Each joint rotates the body's frame about
+/// an axis through the point `pos` of that frame: X ↦ X·T(pos)·R(q − ref)·T(−pos). Socket and plug are chosen such that the coordinate
+/// equals MuJoCo's q.
 namespace kansetsu::io::mjcf {
-namespace {
-
 bool can_touch(const Reader& reader, const Geom& geom) {
   if (!geom.has_shape) return false;
   if (geom.shape.contype != 0 || geom.shape.conaffinity != 0) return true;
   return !geom.shape.name.empty() && reader.paired_geoms.contains(geom.shape.name);
 }
 
-/// A mesh that touches and is not there is a part of the model that is missing; of one that is only seen it is said.
+namespace {
+
+/// A missing mesh file: the model is partial if the mesh may touch; for visuals it is a warning.
 void report_absent_mesh(Reader& reader, const Geom& geom) {
   const auto* mesh = std::get_if<Mesh>(&geom.shape.shape);
   if (!mesh || !mesh->path.empty()) return;
@@ -49,7 +49,7 @@ bool moves(const Reader& reader, int root) {
 
 namespace {
 
-/// The joint frame on the child: at the joint's point, moved by the reference value.
+/// The joint frame on the child: at the joint's anchor, displaced by the reference value.
 Transform<> plug_of(const Joint& joint) {
   Transform<> X{Mat3<>::identity(), joint.p};
   if (joint.kind == JointKind::kHinge) X.R = exp_rotation(joint.reference * joint.axis);
@@ -57,7 +57,7 @@ Transform<> plug_of(const Joint& joint) {
   return X;
 }
 
-/// Limits hold from their margin on: a spring that MuJoCo puts there rests at it.
+/// Limits act from their margin on, where MuJoCo's soft limit is in equilibrium.
 DofDescription inside_margin(const Joint& joint) {
   DofDescription dof = joint.dof;
   dof.lower += joint.margin, dof.upper -= joint.margin;
@@ -124,7 +124,7 @@ class FigureMaker {
     if (!hangs_) {
       figure_.initial.base = to_pose(root.X_WB);
       if (!free) model().base_pose = figure_.initial.base;
-      if (root.mocap) figure_.base_motion.emplace();  // it stands until somebody moves it
+      if (root.mocap) figure_.base_motion.emplace();  // at rest until it is moved
     } else {
       model().links.push_back({.name = "world"});
     }
@@ -160,7 +160,7 @@ class FigureMaker {
     add_link(b);
   }
 
-  /// Its coordinates are its place in the world, wherever it begins.
+  /// The coordinates of a carried body are its pose in the world.
   void start_carried(const Body& b, std::vector<Joint>& joints, Transform<>& X_PB) {
     X_PB = {};
     const std::array<double, 3> p{b.X_WB.p.x, b.X_WB.p.y, b.X_WB.p.z};
@@ -172,7 +172,7 @@ class FigureMaker {
     figure_.initial.q[joints[3].name] = {q.x, q.y, q.z, q.w};
   }
 
-  /// What neither touches nor is seen, as the writer makes it.
+  /// Whether a geom only has fluid forces: invisible and without contacts, as the writer creates it.
   bool is_for_medium(const Geom& geom) const {
     const auto& material = geom.shape.material;
     const bool unseen = material && material->rgba && material->rgba->size() == 4 && material->rgba->back() == 0;
@@ -200,7 +200,7 @@ class FigureMaker {
       LinkShape shape = geom.shape;
       const bool touches = can_touch(reader_, geom);
       const auto* surface = std::get_if<TriangleMesh>(&shape.shape);
-      if (touches && surface) shape.shape = ConvexHull{surface->data->vertices};  // as meshes from files
+      if (touches && surface) shape.shape = ConvexHull{surface->data->vertices};  // collide as hulls, like mesh files
       (touches ? link.collisions : link.visuals).push_back(std::move(shape));
     }
     if (b.gravity_compensation != 0) figure_.gravity_compensation[b.name] = b.gravity_compensation;
@@ -208,17 +208,17 @@ class FigureMaker {
     model().links.push_back(std::move(link));
   }
 
-  /// Bodies that are welded together, as the joints that move them.
+  /// Bodies that are welded together.
   struct Group {
-    int first;          ///< its body with the joints
-    int parent = -1;    ///< place of the group that carries it; none: the world
-    int touching = -1;  ///< a body with a shape that can touch; none: -1
+    int first;          ///< the body with the joints
+    int parent = -1;    ///< index of the parent group; −1: the world
+    int touching = -1;  ///< a body with a shape that can touch; −1: none
     bool still = false;
   };
 
   std::vector<Group> find_groups() const {
     std::vector<Group> groups;
-    std::map<int, int> place;  // of the group of a body
+    std::map<int, int> place;  // index of a body's group
     for (const int root : roots_) {
       for (int i = root; i < end_of(reader_, root); ++i) {
         const Body& b = reader_.body(i);
@@ -234,11 +234,11 @@ class FigureMaker {
     return groups;
   }
 
-  /// MuJoCo lets no two bodies touch that are welded together, nor those of two groups of such bodies of which one carries the
-  /// other, unless it is welded to the world. A filter between two bodies counts for all that is welded to them.
+  /// MuJoCo excludes contacts within a group of welded bodies, and between a group and its parent group unless the parent is welded to
+  /// the world. A collision filter applies to the whole groups of its two links.
   void add_filters() {
     const std::vector<Group> groups = find_groups();
-    // Where all but neighbours may touch, these are the nearest with shapes; MuJoCo's are those that joints join.
+    // SelfCollision::kNotNeighbours excludes the nearest ancestor with shapes; MuJoCo the parent, whether it has shapes or not.
     const auto differs = [&](const Group& g) {
       int nearest = g.parent;
       while (nearest >= 0 && groups[std::size_t(nearest)].touching < 0) nearest = groups[std::size_t(nearest)].parent;
@@ -250,7 +250,7 @@ class FigureMaker {
       if (g.parent < 0 || g.touching < 0) continue;
       const Group& carrier = groups[std::size_t(g.parent)];
       if (carrier.still || carrier.touching < 0) continue;
-      // Two bodies that one joint joins need no filter, where neighbours never touch.
+      // Bodies connected by one joint need no filter if neighbours never touch.
       if (all || body(g.first).joints.size() > 1)
         model().collision_filters.push_back({body(g.touching).name, body(carrier.touching).name});
     }
@@ -258,7 +258,7 @@ class FigureMaker {
 
   Reader& reader_;
   std::vector<int> roots_;  ///< children of the world
-  bool hangs_ = false;      ///< on a link `world`
+  bool hangs_ = false;      ///< from a link `world`
   FigureDescription figure_;
 };
 
@@ -294,9 +294,9 @@ void index_parts(Reader& reader) {
   index.X_WB_rest = poses_at_rest(reader);
 }
 
-int find_body(const Reader& reader, std::string_view name) {
-  const auto* place = PartIndex::find(reader.index.bodies, name);
-  return place ? place->first : -1;
+std::optional<int> find_body(const Reader& reader, std::string_view name) {
+  const auto* place = find_in(reader.index.bodies, name);
+  return place ? std::optional(place->first) : std::nullopt;
 }
 
 Anchor anchor_on(const Reader& reader, int index, const Transform<>& X_BA) {
@@ -322,10 +322,10 @@ void set_surfaces(Reader& reader) {
 void make_figures(Reader& reader) {
   add_to_environment(reader, reader.bodies[0]);
   const std::vector<int> roots = reader.bodies[0].children;
-  std::map<int, std::vector<int>> joined;  // in one pass: a file may have 100 000 of them
+  std::map<int, std::vector<int>> joined;  // in one pass: a file may have 100 000 roots
   for (const int root : roots) joined[reader.body(root).joined].push_back(root);
   for (const int root : roots) {
-    if (reader.body(root).joined != root) continue;  // it is made with another
+    if (reader.body(root).joined != root) continue;  // part of another root's figure
     std::vector<int>& together = joined[root];
     if (moves(reader, root)) {
       reader.scene.figures.push_back(FigureMaker(reader, std::move(together)).make());

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kMostGeoms = 100000;  // of one body
 
-/// What a geom is as a solid: its shape, volume, and the inertia of a unit mass.
+/// A geom's shape, volume, and inertia of a unit mass.
 struct Solid {
   std::optional<Shape> shape;
   double volume = 0;
   Sym3<> unit_inertia;
   Transform<> X_GS{};  ///< of the shape in the geom's frame
   std::optional<Skin> skin{};
-  Vec3<> radii{};  ///< of the ellipsoid that a medium acts on in its stead
+  Vec3<> radii{};  ///< of the equivalent ellipsoid for fluid forces
 };
 
 struct RadiiOf {
@@ -53,10 +53,10 @@ Solid solid_of(GeomType type, const Vec3<>& size) {
   return type == GeomType::kEllipsoid ? ellipsoid(size) : primitive(primitive_shape(type, size));
 }
 
-/// How many half sizes geoms have, in the order of GeomType.
+/// The number of size parameters, in the order of GeomType.
 constexpr int kGeomSizes[] = {0, 1, 2, 3, 2, 3, 0, 0, 0};
 
-/// size and fromto; the geom's pose if fromto gives it.
+/// Reads size and fromto; X is set if fromto gives the pose.
 bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size, std::optional<Transform<>>& X) {
   std::array<double, 3> s{};
   const int needed = kGeomSizes[int(type)];
@@ -83,7 +83,7 @@ bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size,
   return true;
 }
 
-/// A primitive around a mesh, by the box of the mesh's inertia.
+/// A primitive fitted to a mesh by its equivalent inertia box.
 Solid fit_primitive(Reader& reader, const Attributes& a, GeomType type) {
   const auto box = fit_box(reader, a);
   if (reader.compiler_of(a.element()).fit_aabb || !box) {
@@ -139,13 +139,13 @@ void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& 
     return;
   }
   if (type == GeomType::kMesh) geom.mesh.emplace(a);
-  if (type == GeomType::kMesh || solid.volume <= 0) return;  // unknown; set_mass() says so where it matters
+  if (type == GeomType::kMesh || solid.volume <= 0) return;  // unknown; set_mass() reports it if needed
   const Skin whole = geom.shell && solid.skin ? *solid.skin : Skin{solid.volume, solid.unit_inertia};
   mass = geom.given_mass.value_or(geom.density * whole.area);
   geom.mass = Inertial{mass, geom.shape.origin, mass * whole.inertia};
 }
 
-/// The mass of a geom that counts; none, and a warning, if it is unknown.
+/// The mass of a geom; none, and a warning, if it is unknown.
 std::optional<Inertial> mass_of(Reader& reader, const Geom& geom) {
   if (geom.mass) return geom.mass;
   if (geom.mesh) {
@@ -194,7 +194,7 @@ void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
   if (geom.condim == 6) geom.rolling = friction[2];
 }
 
-/// Of fluidshape="ellipsoid".
+/// Reads fluidshape and fluidcoef.
 void read_drag(Reader& reader, const Attributes& a, const Solid& solid, Geom& geom) {
   if (a.keyword("fluidshape", {"none", "ellipsoid"}).value_or(0) == 0) return;
   EllipsoidDrag drag{.radii = solid.radii};
@@ -211,14 +211,13 @@ void read_drag(Reader& reader, const Attributes& a, const Solid& solid, Geom& ge
   geom.X_BD = geom.X_BG * solid.X_GS;
 }
 
-/// The file of a material's picture, if it is there and may be read.
+/// The texture file of a material, if it exists and may be read.
 std::string texture_of(const Reader& reader, const std::string& material) {
-  const auto named = reader.material_textures.find(material);
-  if (named == reader.material_textures.end()) return {};
-  const auto found = reader.textures.find(named->second);
-  if (found == reader.textures.end()) return {};
+  const std::string* named = find_in(reader.material_textures, material);
+  const std::string* file = named ? find_in(reader.textures, *named) : nullptr;
+  if (!file) return {};
   std::error_code ignored;
-  const std::filesystem::path path = std::filesystem::absolute(found->second, ignored);
+  const std::filesystem::path path = std::filesystem::absolute(*file, ignored);
   return std::filesystem::is_regular_file(path, ignored) && reader.gate.allows(path) ? path.string() : "";
 }
 
@@ -226,8 +225,7 @@ void read_colour(Reader& reader, const Attributes& a, LinkShape& shape) {
   Material material;
   if (const auto name = a.text("material")) {
     material.name = *name;
-    const auto found = reader.colours.find(*name);
-    if (found != reader.colours.end()) material.rgba = found->second;
+    if (const auto* rgba = find_in(reader.colours, *name)) material.rgba = *rgba;
     material.texture = texture_of(reader, *name);
   }
   std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
@@ -263,7 +261,7 @@ void set_mass(Reader& reader, Body& body) {
       if (const auto part = mass_of(reader, geom)) parts.push_back(*part);
     }
     body.inertial.reset();
-    // One part keeps its axes: the medium brakes along them.
+    // A single part keeps its axes: fluid forces act along them.
     if (const Inertial whole = parts.size() == 1 ? parts[0] : combine(parts); whole.mass > 0) body.inertial = whole;
   }
   if (!body.inertial && (c.bound_mass > 0 || c.bound_inertia > 0)) body.inertial = Inertial{};

@@ -5,21 +5,21 @@
 #include <cmath>
 #include <cstring>
 
+#include "io/bytes.h"
 #include "io/mjcf/mjcf_reader.h"
 #include "io/png.h"
 #include "io/text.h"
 
-/// Height fields: numbers within the file, or a picture or table beside it, stretched to the heights 0 … elevation of `size`. Those
-/// without numbers are flat until a program fills them.
+/// Height fields: inline data, PNG or binary files, scaled to heights 0 … elevation of `size`. Height fields without data are flat.
 namespace kansetsu::io::mjcf {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Of all height fields, and of all geoms that have one: a few words ask for any number of them.
+/// Limit for all height fields and all geoms that use one.
 constexpr int kMostSamples = 10'000'000;
 
-/// Whether so many more are within bounds; reported if not.
+/// Whether so many more samples are within the limit; an error if not.
 bool take_samples(Reader& reader, const Element& element, std::size_t count) {
   if (count > std::size_t(kMostSamples) - reader.hfield_samples)
     return reader.report.fail(element, kTooLargeModel,
@@ -29,7 +29,7 @@ bool take_samples(Reader& reader, const Element& element, std::size_t count) {
   return true;
 }
 
-/// From lowest to highest as 0 … height; what is flat is at 0.
+/// Scales lowest … highest to 0 … height; flat data to 0.
 void stretch(std::vector<double>& values, double height) {
   const auto [low, high] = std::ranges::minmax(values);
   const double scale = high > low ? height / (high - low) : 0;
@@ -42,19 +42,17 @@ struct Samples {
   std::vector<double> value{};
 };
 
-/// MuJoCo's own format: numbers of rows and columns as 32 bits each, then floats, rows from the lowest y up.
+/// MuJoCo's binary format: rows and columns as 32-bit integers, then floats, rows with ascending y.
 std::optional<Samples> parse_samples(std::string_view bytes, const char*& problem) {
   problem = "it is neither a PNG file nor a complete height field file of MuJoCo";
-  std::int32_t rows = 0, columns = 0;
   if (bytes.size() < 8) return std::nullopt;
-  std::memcpy(&rows, bytes.data(), 4), std::memcpy(&columns, bytes.data() + 4, 4);
+  const auto rows = number_at<std::int32_t>(bytes, 0), columns = number_at<std::int32_t>(bytes, 4);
   if (rows < 1 || columns < 1 || rows > kMostSamples / columns) return std::nullopt;
   const std::size_t count = std::size_t(rows) * std::size_t(columns);
   if (bytes.size() != 8 + 4 * count) return std::nullopt;
   Samples out{rows, columns, std::vector<double>(count)};
   for (std::size_t i = 0; i < count; ++i) {
-    float x = 0;
-    std::memcpy(&x, bytes.data() + 8 + 4 * i, 4);
+    const float x = number_at<float>(bytes, 8 + 4 * i);
     if (!std::isfinite(x)) return problem = "it contains numbers that are not finite", std::nullopt;
     const std::size_t row = std::size_t(rows) - 1 - i / std::size_t(columns);
     out.value[row * std::size_t(columns) + i % std::size_t(columns)] = double(x);
@@ -63,7 +61,7 @@ std::optional<Samples> parse_samples(std::string_view bytes, const char*& proble
   return out;
 }
 
-/// The file beside the model; nothing, and a report, if it cannot be used.
+/// Reads a file; none, and a diagnostic, if it cannot be used.
 std::optional<Samples> load_samples(Reader& reader, const Element& element, const std::string& file) {
   const Compiler& compiler = reader.compiler_of(element);
   const fs::path name = compiler.strip_path ? fs::path(file).filename() : fs::path(file);
@@ -80,7 +78,7 @@ std::optional<Samples> load_samples(Reader& reader, const Element& element, cons
       if (read.problem) {
         problem = "it cannot be read";
       } else if (picture) {
-        // A few bytes become many pixels; those of damaged pictures count as well.
+        // Damaged pictures count against the limit as well: a few bytes can request many pixels.
         const std::size_t left = std::size_t(kMostSamples) - reader.hfield_samples;
         if (auto grey = parse_png(read.text, left, problem))
           out = Samples{grey->height, grey->width, {grey->value.begin(), grey->value.end()}};
@@ -101,7 +99,7 @@ std::optional<Samples> load_samples(Reader& reader, const Element& element, cons
   return std::nullopt;
 }
 
-/// Samples within the MJCF file; flat where it gives none.
+/// Inline samples; flat if there are none.
 std::optional<Samples> read_samples(Reader& reader, const Element& element, const Attributes& a) {
   Samples out;
   a.integer("nrow", out.rows);
@@ -149,14 +147,10 @@ void read_hfield_asset(Reader& reader, const Element& element) {
 
 std::optional<Shape> hfield_shape(Reader& reader, const Attributes& a) {
   const std::string name = a.text("hfield").value_or("");
-  const auto found = reader.hfields.find(name);
-  if (found != reader.hfields.end()) {
-    const std::optional<HeightField>& field = found->second;
-    if (!field || !take_samples(reader, a.element(), field->heights.size())) return std::nullopt;
-    return *field;
-  }
-  unknown(reader, a.element(), "hfield", name);
-  return std::nullopt;
+  const std::optional<HeightField>* field = find_in(reader.hfields, name);
+  if (!field) unknown(reader, a.element(), "hfield", name);
+  if (!field || !*field || !take_samples(reader, a.element(), (*field)->heights.size())) return std::nullopt;
+  return **field;
 }
 
 }  // namespace kansetsu::io::mjcf

@@ -3,8 +3,8 @@
 #include "io/mjcf/mjcf_reader.h"
 #include "kansetsu/spatial/inertia.h"
 
-/// The mass matrix of a figure in the reference configuration by composite inertias, all at the world's origin:
-/// M_ij = S_i · I_j S_j for a coordinate i at or before j, where S is the coordinate's motion and I_j the inertia it moves.
+/// The mass matrix of a figure in the reference configuration by the composite-rigid-body algorithm at the world's origin:
+/// M_ij = S_i · I_j S_j for a coordinate i at or before j, with motion subspace S and composite inertia I_j.
 namespace kansetsu::io::mjcf {
 
 struct ReferenceCoordinate {
@@ -14,7 +14,7 @@ struct ReferenceCoordinate {
 };
 struct ReferenceInertia {
   std::vector<ReferenceCoordinate> coordinates;
-  Eigen::MatrixXd inverse;  ///< of M; empty: there is none
+  Eigen::MatrixXd inverse;  ///< of M; empty if M is singular
 };
 
 namespace {
@@ -55,7 +55,7 @@ Eigen::MatrixXd mass_matrix(const Reader& reader, const std::vector<int>& bodies
   for (Eigen::Index j = 0; j < n; ++j) {
     const ReferenceCoordinate& moved = coordinates[std::size_t(j)];
     const Force<> F = composite[std::size_t(moved.body)] * moved.S;
-    int body = moved.body;  // ancestors of the moved body, from the body itself on
+    int body = moved.body;  // the moved body and its ancestors
     for (Eigen::Index i = j; i >= 0; --i) {
       const ReferenceCoordinate& other = coordinates[std::size_t(i)];
       while (body > other.body) body = reader.body(body).parent;
@@ -118,7 +118,7 @@ std::optional<double> felt_inertia(Reader& reader, int figure, const ReferenceMo
   return mobility > 0 ? std::optional(1 / mobility) : std::nullopt;
 }
 
-/// Of a mass m on a spring: time constant 2m/d, damping ratio d/(2·√(k·m)).
+/// For a mass m on a spring: time constant 2m/d, damping ratio d/(2·√(k·m)).
 void set_spring_dampers(Reader& reader) {
   for (const Body& body : reader.bodies) {
     for (const Joint& joint : body.joints) {

@@ -11,9 +11,9 @@
 
 #include "io/mjcf/mjcf_reader.h"
 
-/// A tendon, a coupling or an actuator acts within one figure. Children of the world that one of them joins are therefore one
-/// figure on a link `world`. Only a figure that is alone can have a free base, and a free base has no armature, damping, spring or
-/// friction, and no link that stands still for an actuator to the world; where one of these is asked for, three slides and a ball joint stand for the free joint: MuJoCo's own coordinates.
+/// A tendon, coupling or actuator acts within one figure. Children of the world connected by one therefore become one figure with a
+/// link `world`. Only a single child can have a free base, and a free base has no armature, damping, spring or friction, and no fixed
+/// link for actuators between it and the world. Otherwise three slides and a ball joint replace the free joint.
 namespace kansetsu::io::mjcf {
 namespace {
 
@@ -56,10 +56,10 @@ class Joiner {
   static bool is_free(const Body& b) { return !b.joints.empty() && b.joints[0].kind == JointKind::kFree; }
   bool is_driven(const Body& b) const { return is_free(b) && driven_.contains(b.joints[0].name); }
 
-  /// The child of the world that a named part hangs on; −1: there is no such part, or it cannot be joined: it stands still, its
-  /// motion is given, or an actuator pushes its free joint.
+  /// The child of the world that carries a named part; −1 if there is no such part, or if it cannot be joined: it is fixed, its motion is
+  /// prescribed, or an actuator drives its free joint.
   int root_of(const char* name, const PartIndex::Places& places) {
-    const auto* place = name ? PartIndex::find(places, name) : nullptr;
+    const auto* place = name ? find_in(places, std::string_view(name)) : nullptr;
     if (!place || place->first == 0) return -1;
     int i = place->first;
     while (body(i).parent != 0) i = body(i).parent;
@@ -67,7 +67,7 @@ class Joiner {
   }
   /// Whether a site is on a body that cannot move.
   bool stands(const char* site) {
-    const auto* place = site ? PartIndex::find(reader_.index.sites, site) : nullptr;
+    const auto* place = site ? find_in(reader_.index.sites, std::string_view(site)) : nullptr;
     if (!place) return false;
     int i = place->first;
     while (i != 0 && body(i).parent != 0) i = body(i).parent;
@@ -106,10 +106,10 @@ class Joiner {
     int first = -1;
     for (const char* attribute : {"tendon1", "tendon2"}) {
       const char* name = element.Attribute(attribute);
-      const auto found = name ? on_tendon_.find(name) : on_tendon_.end();
-      if (found == on_tendon_.end()) continue;
-      unite(first, found->second);
-      first = found->second;
+      const int* root = name ? find_in(on_tendon_, std::string_view(name)) : nullptr;
+      if (!root) continue;
+      unite(first, *root);
+      first = *root;
     }
   }
 
@@ -118,7 +118,7 @@ class Joiner {
     return std::ranges::count_if(reader_.bodies[0].children, mates) == 1;
   }
 
-  /// Puts slides and a ball joint in the place of a free joint that cannot stay one.
+  /// Replaces a free joint by slides and a ball joint if necessary.
   bool carry(Body& b) {
     if (!is_free(b)) return false;
     const Joint free = b.joints[0];
@@ -151,7 +151,7 @@ class Joiner {
     ball.p = {};
     ball.spring_damper = {};
     if (dof.stiffness > 0 &&
-        !(b.X_WB.R.x.x + b.X_WB.R.y.y + b.X_WB.R.z.z > 3 - 1e-12)) {  // its spring rests where it is not turned
+        !(b.X_WB.R.x.x + b.X_WB.R.y.y + b.X_WB.R.z.z > 3 - 1e-12)) {  // the spring is at rest at the identity
       ball.dof.stiffness = 0;
       reader_.report.missing(*free.element, kFreeJointData,
                              "springs about free joints that are rotated in the reference configuration are omitted");
@@ -162,9 +162,9 @@ class Joiner {
 
   Reader& reader_;
   const Element& root_;
-  std::set<std::string, std::less<>> driven_;          ///< joints that actuators push
-  std::set<int> tied_;                                 ///< children of the world that actuators join to the world
-  std::map<std::string, int, std::less<>> on_tendon_;  ///< a child of the world that a tendon goes over
+  std::set<std::string, std::less<>> driven_;          ///< joints driven by actuators
+  std::set<int> tied_;                                 ///< children of the world that actuators connect to the world
+  std::map<std::string, int, std::less<>> on_tendon_;  ///< a child of the world on a tendon's path, by tendon
 };
 
 }  // namespace

@@ -11,14 +11,14 @@
 #include "kansetsu/io/mesh.h"
 #include "kansetsu/spatial/eigen.h"
 
-/// Mesh assets: files or lists of vertices, moved, turned and scaled: v ↦ S·Rᵀ·(v − p). MuJoCo puts a geom's frame at the mesh's centre
-/// of mass, along its principal axes, and moves the geom there: the surface stays where the file says.
+/// Mesh assets: files or inline vertices, transformed by v ↦ S·Rᵀ·(v − p). MuJoCo recentres meshes to their principal axes and moves
+/// the geom accordingly, so the surface stays where the file has it.
 namespace kansetsu::io::mjcf {
 namespace {
 
 constexpr std::size_t kMostNumbers = 30'000'000;  // of one list in a file: 240 MB
 
-/// All numbers of a list, each of them checked.
+/// Reads and checks a list of numbers.
 template <class T>
 bool read_list(Reader& reader, const Element& element, const char* name, int group, double largest,
                std::vector<T>& out) {
@@ -49,7 +49,7 @@ TriangleMeshData hull_surface(std::span<const Vec3<>> points) {
   return out;
 }
 
-/// Vertices within the file, with faces, or those of their hull.
+/// Inline vertices with faces, or with the faces of their hull.
 void read_inline(Reader& reader, const Element& element, MeshAsset& mesh) {
   std::vector<double> numbers;
   std::vector<int> corners;
@@ -74,7 +74,7 @@ void read_inline(Reader& reader, const Element& element, MeshAsset& mesh) {
   if (mesh.file.empty()) mesh.inline_data = std::make_shared<const TriangleMeshData>(std::move(data));
 }
 
-/// Where the asset's file is, if it is there and may be read.
+/// The path of the asset's file.
 std::filesystem::path path_of_mesh(const MeshAsset& asset) { return asset.folder / asset.file; }
 
 TriangleMesh placed(const TriangleMeshData& data, const MeshAsset& asset) {
@@ -91,7 +91,7 @@ TriangleMesh placed(const TriangleMeshData& data, const MeshAsset& asset) {
   return {std::make_shared<const TriangleMeshData>(std::move(out))};
 }
 
-/// The surface in the geom's frame; none if there is no file, or not one that can be read.
+/// The surface in the geom's frame; empty if the file is missing or unreadable.
 TriangleMesh load_surface(Reader& reader, const Element& at, MeshAsset& asset) {
   if (asset.loaded) return asset.surface;
   asset.loaded = true;
@@ -112,8 +112,7 @@ TriangleMesh load_surface(Reader& reader, const Element& at, MeshAsset& asset) {
 
 MeshAsset* find_mesh(Reader& reader, const Attributes& a) {
   const std::string name = a.text("mesh").value_or("");
-  const auto asset = reader.meshes.find(name);
-  if (asset != reader.meshes.end()) return &asset->second;
+  if (MeshAsset* asset = find_in(reader.meshes, name)) return asset;
   reader.report.error(a.element(), kUnknownName, fmt::format("unknown mesh {}", quote(name)), "define it in <asset>");
   return nullptr;
 }
@@ -151,7 +150,7 @@ void read_mesh_asset(Reader& reader, const Element& element) {
   read_inline(reader, element, mesh);
   std::string fallback = std::filesystem::path(mesh.file).stem().string();
   if (!element.Attribute("name") && !fallback.empty()) {
-    // A mesh is named after its file, and that name can be taken too.
+    // A mesh without a name is named after its file.
     if (!reader.names["mesh"].insert(fallback).second) {
       reader.report.error(element, kRepeatedName, fmt::format("repeated name {} in mesh", quote(fallback)),
                           "give one of them a name");
@@ -180,7 +179,7 @@ std::optional<PlacedShape> mesh_shape(Reader& reader, const Attributes& a) {
   if (there && !reader.gate.allows(path)) {
     reader.report.repeated_warning(a.element(), kMeshOutside, "meshes outside the model's package are omitted",
                                    reader.gate.hint(path));
-  } else if (there && turned && !uniform) {  // no scale of the file's axes says this
+  } else if (there && turned && !uniform) {  // not expressible as a scale of the file's axes
     if (TriangleMesh surface = load_surface(reader, a.element(), *asset); surface.data)
       return PlacedShape{std::move(surface), {}};
   } else if (there) {

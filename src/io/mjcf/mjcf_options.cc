@@ -9,7 +9,7 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-/// The elements of a name among the children of the root.
+/// The children of the root with this tag.
 std::vector<const Element*> named(const Reader& reader, const Element& root, std::string_view tag) {
   std::vector<const Element*> out;
   for (const Element* child : children(reader, root)) {
@@ -79,7 +79,7 @@ void read_material(Reader& reader, const Element& element) {
   if (const auto texture = a.text("texture")) reader.material_textures[name] = *texture;
 }
 
-/// Flat pictures from a file are shown; cubes, skies and those made by rules are not.
+/// 2D textures from files are used; cube, skybox and procedural textures are not.
 void read_texture(Reader& reader, const Element& element) {
   const char *file = element.Attribute("file"), *type = element.Attribute("type"), *name = element.Attribute("name");
   if (!file || !type || std::string_view(type) != "2d") return;

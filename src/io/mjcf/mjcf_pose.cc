@@ -70,7 +70,7 @@ std::optional<Quaternion<>> turn_of(std::span<const double, 4> q) {
   return Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length};
 }
 
-/// Lower case letters turn with the frame, upper case ones about axes that stay.
+/// Lower-case letters are intrinsic rotations, upper-case letters extrinsic ones.
 Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles) {
   Mat3<> R = Mat3<>::identity();
   for (std::size_t i = 0; i < 3; ++i) {
@@ -94,7 +94,7 @@ Transform<> read_pose(Reader& reader, const Attributes& a) {
                                                             {"euler", read_euler}};
   int forms = 0;
   for (const auto& [name, read] : kForms) {
-    // An orientation of the element's own stands above any that its class has.
+    // The element's own orientation overrides that of its class.
     if (a.element().Attribute(name) && ++forms == 1) X.R = read(reader, a);
   }
   if (forms > 1) {

@@ -7,9 +7,8 @@
 #include "io/text.h"
 #include "kansetsu/spatial/quaternion.h"
 
-/// <replicate> written out before anything else is read: its place is taken by frames with copies, and what names a copied thing
-/// is copied with it. Names get a number, the frame of copy i is turned by i times the angles and moved once more along the
-/// axes of the one before.
+/// Expands <replicate> before anything else is read, into frames with copies; elements that refer to a copied name are copied as well.
+/// Names get a number. The frame of copy i is rotated by i times the angles, and displaced by the offset in the axes of copy i − 1.
 namespace kansetsu::io::mjcf {
 namespace {
 
@@ -73,7 +72,7 @@ class Replicator {
       reader_.report.error(replicate, kTooLargeModel, "copies of <replicate> are too many", "make the model smaller");
   }
 
-  /// A copy with its name numbered; a <replicate> within is written out first.
+  /// Copies an element and numbers its name; a nested <replicate> is expanded first.
   void copy(const Element& element, Element& into, const std::string& suffix) {
     if (std::string_view(element.Name()) == "replicate") {
       Element& inner = new_root(reader_);
@@ -96,7 +95,7 @@ class Replicator {
     if (suffixes.known.insert(suffix).second) suffixes.order.push_back(suffix);
   }
 
-  /// The suffixes of the first copied thing that the element or one within it names.
+  /// The suffixes of the first copied name that the element, or an element within it, refers to.
   const std::vector<std::string>* suffixes_of(const Element& element) const {
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
       if (!names_thing(a->Name())) continue;
@@ -116,7 +115,7 @@ class Replicator {
     Element& root = new_root(reader_);
     const std::vector<std::string> copies = *suffixes;
     for (const std::string& suffix : copies) write_reference(element, root, suffix, true);
-    if (const char* name = element.Attribute("name"); name && *name) {  // an actuator may name a copied tendon
+    if (const char* name = element.Attribute("name"); name && *name) {  // an actuator may refer to a copied tendon
       for (const std::string& suffix : copies) note(name, suffix);
     }
     reader_.included.emplace(&element, &root);

@@ -4,8 +4,7 @@
 #include "io/text.h"
 #include "io/xml_schema.h"
 
-/// What becomes of each element and attribute: it is honoured, or it has no effect on the motion, or it is missing here. This table
-/// decides; docs/formats/mjcf.md shows what is missing.
+/// Which elements and attributes are honoured, have no effect on motion, or are missing. docs/formats/mjcf.md lists the missing ones.
 namespace kansetsu::io::mjcf {
 namespace {
 
@@ -154,10 +153,8 @@ class Checker {
   const AttributeMap* defaults_of(const Element& element, std::string_view kind, const std::string& childclass) const {
     std::string name = childclass.empty() ? "main" : childclass;
     if (const char* own = element.Attribute("class")) name = own;
-    const auto found = reader_.classes.find(name);
-    if (found == reader_.classes.end()) return nullptr;
-    const auto map = found->second.kinds.find(kind);
-    return map == found->second.kinds.end() ? nullptr : &map->second;
+    const DefaultClass* found = find_in(reader_.classes, name);
+    return found ? find_in(found->kinds, kind) : nullptr;
   }
 
   void check_attribute(const Element& element, const SchemaRule& rule, std::string_view name, std::string_view value,

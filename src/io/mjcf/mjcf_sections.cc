@@ -9,23 +9,26 @@
 
 namespace kansetsu::io::mjcf {
 
+namespace {
+
+template <class Part>
+PlaceOf<Part> find_part(const Reader& reader, const PartIndex::Places& places, std::vector<Part> Body::* parts,
+                        std::string_view name) {
+  const auto* place = find_in(places, name);
+  if (!place) return {};
+  return {place->first, &(reader.body(place->first).*parts)[std::size_t(place->second)]};
+}
+
+}  // namespace
+
 JointPlace find_joint(const Reader& reader, std::string_view name) {
-  const auto* place = PartIndex::find(reader.index.joints, name);
-  if (!place) return {};
-  const Body& body = reader.body(place->first);
-  return {&body, &body.joints[std::size_t(place->second)]};
+  return find_part(reader, reader.index.joints, &Body::joints, name);
 }
-
 SitePlace find_site(const Reader& reader, std::string_view name) {
-  const auto* place = PartIndex::find(reader.index.sites, name);
-  if (!place) return {};
-  return {place->first, &reader.body(place->first).sites[std::size_t(place->second)]};
+  return find_part(reader, reader.index.sites, &Body::sites, name);
 }
-
 GeomPlace find_geom(const Reader& reader, std::string_view name) {
-  const auto* place = PartIndex::find(reader.index.geoms, name);
-  if (!place) return {};
-  return {place->first, &reader.body(place->first).geoms[std::size_t(place->second)]};
+  return find_part(reader, reader.index.geoms, &Body::geoms, name);
 }
 
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name) {
@@ -65,10 +68,7 @@ std::optional<int> read_body_name(Reader& reader, const Element& element, const 
   const auto name =
       required ? read_required_text(reader.report, element, attribute) : read_text(reader.report, element, attribute);
   if (!name) return required ? std::nullopt : std::optional<int>(0);
-  const int body = find_body(reader, *name);
-  if (body >= 0) return body;
-  unknown(reader, element, "body", *name);
-  return std::nullopt;
+  return find_known(reader, element, "body", *name, find_body);
 }
 
 struct Closure {
@@ -82,12 +82,12 @@ std::optional<Closure> read_sites(Reader& reader, const Element& element) {
     const SitePlace found = read_named(reader, element, first ? "site1" : "site2", "site", find_site);
     if (!found) return std::nullopt;
     (first ? ends.body1 : ends.body2) = found.body;
-    (first ? ends.X_1A : ends.X_2B) = found.site->X_BS;
+    (first ? ends.X_1A : ends.X_2B) = found->X_BS;
   }
   return ends;
 }
 
-/// Places on two bodies that are one place in the reference configuration, or as relpose says.
+/// Anchors on two bodies that coincide in the reference configuration, or as relpose specifies.
 std::optional<Closure> read_bodies(Reader& reader, const Element& element, bool weld) {
   const auto body1 = read_body_name(reader, element, "body1", true),
              body2 = read_body_name(reader, element, "body2", false);
@@ -112,7 +112,7 @@ std::optional<Closure> read_bodies(Reader& reader, const Element& element, bool 
   return ends;
 }
 
-/// A loop of one figure, or a connection of two; nothing where neither end can move.
+/// A loop within a figure, or a connection between two; nothing if neither end can move.
 void add_closure(Reader& reader, const Element& element, const Closure& ends, ConstraintMask mask, bool active) {
   const int figure1 = reader.body(ends.body1).figure, figure2 = reader.body(ends.body2).figure;
   const std::string name = equality_name(reader, element);
@@ -138,47 +138,69 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
   const auto name1 = read_required_text(reader.report, element, "joint1"),
              name2 = read_text(reader.report, element, "joint2");
   if (!name1) return;
-  const JointPlace first = find_joint(reader, *name1), second = name2 ? find_joint(reader, *name2) : JointPlace{};
-  if (!first.joint) return unknown(reader, element, "joint", *name1);
-  if (name2 && !second.joint) return unknown(reader, element, "joint", *name2);
+  const JointPlace first = find_known(reader, element, "joint", *name1, find_joint);
+  const JointPlace second = first && name2 ? find_known(reader, element, "joint", *name2, find_joint) : JointPlace{};
+  if (!first || (name2 && !second)) return;
   const auto scalar = [](const Joint& joint) {
     return joint.kind == JointKind::kHinge || joint.kind == JointKind::kSlide;
   };
-  if (!scalar(*first.joint) || (second.joint && !scalar(*second.joint)))
+  if (!scalar(*first.part) || (second && !scalar(*second.part)))
     return reader.report.error(element, kRange, "only hinge and slide joints can be coupled",
                                "name joints of one coordinate");
   if (!active) return reader.report.warning(element, kEquality, "inactive couplings are ignored");
-  if (second.body && second.body->figure != first.body->figure)
+  const int figure = reader.body(first.body).figure;
+  if (second && reader.body(second.body).figure != figure)
     return reader.report.missing(element, kEquality, "a coupling of joints of two figures is ignored");
   std::optional<CoupledPart> driver;
-  if (second) driver = CoupledPart{*name2, second.joint->reference};
-  add_coupling(reader, element, first.body->figure, {*name1, first.joint->reference}, driver, false);
+  if (second) driver = CoupledPart{*name2, second->reference};
+  add_coupling(reader, element, figure, {*name1, first->reference}, driver, false);
 }
 
 ShapeRef shape_of(const Reader& reader, const GeomPlace& place) {
   const int figure = reader.body(place.body).figure;
-  return {place.geom->shape.name, {}, figure < 0 ? "" : reader.figure(figure).name};
+  return {place->shape.name, {}, figure < 0 ? "" : reader.figure(figure).name};
 }
 
-/// @param fixed  lines of named shapes of the environment
-void read_exclude(Reader& reader, const Element& element, const std::map<std::string, int>& fixed) {
+/// Lookups for exclusions, computed once.
+struct ContactParts {
+  std::map<std::string, int> fixed{};  ///< lines of named shapes of the environment
+  std::vector<int> welded{};           ///< by body: how many bodies welded to it can touch, itself included
+};
+ContactParts contact_parts(const Reader& reader) {
+  ContactParts out;
+  for (const EnvironmentShape& shape : reader.scene.environment) out.fixed.emplace(shape.shape.name, shape.line);
+  std::vector<std::pair<int, int>> weld;  // of each body: its figure, and the body with the joints; 0: none
+  std::map<std::pair<int, int>, int> count;
+  for (int i = 0; i < int(reader.bodies.size()); ++i) {
+    const Body& body = reader.body(i);
+    const int carrier = !body.joints.empty() ? i : body.parent > 0 ? weld[std::size_t(body.parent)].second : 0;
+    weld.emplace_back(body.figure, carrier);
+    count[weld.back()] += std::ranges::any_of(body.geoms, [&](const Geom& geom) { return can_touch(reader, geom); });
+  }
+  for (const auto& key : weld) out.welded.push_back(count.at(key));
+  return out;
+}
+
+void read_exclude(Reader& reader, const Element& element, const ContactParts& parts) {
   constexpr std::size_t kMostExclusions = 1'000'000;  // a body that cannot move is all of its geoms
   const auto a = read_body_name(reader, element, "body1", true), b = read_body_name(reader, element, "body2", true);
   if (!a || !b) return;
   const Body& first = reader.body(*a);
   const Body& second = reader.body(*b);
-  if (first.figure == second.figure && first.figure >= 0) {
+  // A filter of the model is between all that is welded to the two bodies.
+  const bool alone = parts.welded[std::size_t(*a)] <= 1 && parts.welded[std::size_t(*b)] <= 1;
+  if (first.figure == second.figure && first.figure >= 0 && alone) {
     reader.figure(first.figure).model.collision_filters.push_back({first.name, second.name});
     return;
   }
   if (first.figure < 0 && second.figure < 0) return;  // they never touch
-  // A body that cannot move is its shapes in the environment.
-  const auto parts = [&](const Body& body) {
+  // A fixed body is represented by its shapes in the environment.
+  const auto shapes_of = [&](const Body& body) {
     std::vector<ShapeRef> refs;
     if (body.figure >= 0) return std::vector<ShapeRef>{{{}, body.name, reader.figure(body.figure).name}};
     for (const Geom& geom : body.geoms) {
-      const auto shape = fixed.find(geom.shape.name);
-      if (shape != fixed.end() && shape->second == geom.element->GetLineNum())
+      const auto shape = parts.fixed.find(geom.shape.name);
+      if (shape != parts.fixed.end() && shape->second == geom.element->GetLineNum())
         refs.push_back({geom.shape.name, {}, {}});
     }
     return refs;
@@ -187,8 +209,8 @@ void read_exclude(Reader& reader, const Element& element, const std::map<std::st
     return reader.report.error(element, kTooLargeModel,
                                fmt::format("more than {} pairs of shapes are excluded", kMostExclusions),
                                "reduce the number of geoms on fixed bodies");
-  for (const ShapeRef& x : parts(first)) {
-    for (const ShapeRef& y : parts(second)) reader.scene.exclusions.push_back({x, y, element.GetLineNum()});
+  for (const ShapeRef& x : shapes_of(first)) {
+    for (const ShapeRef& y : shapes_of(second)) reader.scene.exclusions.push_back({x, y, element.GetLineNum()});
   }
 }
 
@@ -197,7 +219,7 @@ void read_pair(Reader& reader, const Element& element) {
                   second = read_named(reader, element, "geom2", "geom", find_geom);
   if (!first || !second) return;
   ContactPair pair{shape_of(reader, first), shape_of(reader, second), {}, element.GetLineNum()};
-  // A pair has its own numbers, and defaults where it gives none: those of its geoms do not count.
+  // The parameters of a pair do not depend on its geoms.
   const Attributes a = attributes_of(reader, element, "pair", {});
   std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
   int condim = 3;
@@ -212,13 +234,13 @@ void read_pair(Reader& reader, const Element& element) {
   reader.scene.pairs.push_back(std::move(pair));
 }
 
-/// Numbers that a joint has in qpos and qvel.
+/// The sizes of a joint in qpos and qvel.
 std::pair<std::size_t, std::size_t> sizes_of(JointKind kind) {
   static constexpr std::pair<std::size_t, std::size_t> kSizes[] = {{7, 6}, {4, 3}, {1, 1}, {1, 1}};
   return kSizes[std::size_t(kind)];
 }
 
-/// Numbers of a keyframe, as many as there must be.
+/// A vector of a keyframe; an error unless it has this size.
 std::optional<std::vector<double>> read_vector(Reader& reader, const Element& element, const char* name,
                                                std::size_t size) {
   if (is_blank(element.Attribute(name))) return std::nullopt;
@@ -229,16 +251,16 @@ std::optional<std::vector<double>> read_vector(Reader& reader, const Element& el
   return values;
 }
 
-/// The rotation of a keyframe, as w x y z; zero is none, as in MuJoCo.
+/// A quaternion w x y z of a keyframe; zero is the identity, as in MuJoCo.
 Quaternion<> key_turn(const double* q) { return turn_of(std::span<const double, 4>(q, 4)).value_or(Quaternion<>{}); }
 
 void read_free_state(const double* q, FigureState& state) {
   state.base = to_pose({to_mat3(key_turn(q + 3)), {q[0], q[1], q[2]}});
 }
 
-/// What the numbers of a keyframe are for: everything, or what was attached with it.
+/// What a keyframe applies to: the whole model, or the parts attached together with it.
 struct KeyParts {
-  std::vector<const Body*> bodies, given;  ///< with joints; with a given motion
+  std::vector<const Body*> bodies, given;  ///< bodies with joints; mocap bodies
   std::vector<const Reader::Input*> inputs;
   std::size_t nq = 0, nv = 0, na = 0;
 };
@@ -246,13 +268,13 @@ struct KeyParts {
 KeyParts parts_of(const Reader& reader, const Element& key) {
   static const std::vector<int> kNone;
   const auto through = [&](const Element* element) -> const std::vector<int>& {
-    const auto found = reader.attached.find(element);
-    return found == reader.attached.end() ? kNone : found->second;
+    const auto* found = find_in(reader.attached, element);
+    return found ? *found : kNone;
   };
   const std::vector<int>& scope = through(&key);
   const auto within = [&](const Element* element) {
     const std::vector<int>& all = through(element);
-    return std::ranges::all_of(scope, [&](int n) { return std::ranges::find(all, n) != all.end(); });
+    return std::ranges::all_of(scope, [&](int n) { return contains(all, n); });
   };
   KeyParts out;
   for (const Body& body : reader.bodies) {
@@ -272,7 +294,7 @@ KeyParts parts_of(const Reader& reader, const Element& key) {
   return out;
 }
 
-/// Whether an attached model came with everything that the numbers of its keyframe are for.
+/// Whether a keyframe of an attached model has the sizes of the attached parts.
 bool is_complete(const Element& key, const KeyParts& parts) {
   const auto fits = [&](const char* name, std::size_t size) {
     const char* text = key.Attribute(name);
@@ -283,7 +305,7 @@ bool is_complete(const Element& key, const KeyParts& parts) {
          fits("act", parts.na) && fits("mpos", 3 * parts.given.size()) && fits("mquat", 4 * parts.given.size());
 }
 
-/// ctrl and act of a keyframe, by figure and actuator; beyond their ranges they are cut.
+/// ctrl and act of a keyframe, by figure and actuator; controls are clamped to their ranges.
 void read_controls(Reader& reader, const Element& element, const KeyParts& parts, Keyframe& key) {
   const auto ctrl = read_vector(reader, element, "ctrl", parts.inputs.size());
   const auto act = read_vector(reader, element, "act", parts.na);
@@ -299,7 +321,7 @@ void read_controls(Reader& reader, const Element& element, const KeyParts& parts
   }
 }
 
-/// Poses of bodies whose motion is given.
+/// Poses of mocap bodies.
 void read_mocap(Reader& reader, const Element& element, const std::vector<const Body*>& bodies, Keyframe& key) {
   const auto places = read_vector(reader, element, "mpos", 3 * bodies.size());
   const auto turns = read_vector(reader, element, "mquat", 4 * bodies.size());
@@ -383,12 +405,11 @@ void read_equalities(Reader& reader, const Element& root) {
 }
 
 void read_contacts(Reader& reader, const Element& root) {
-  std::map<std::string, int> fixed;
-  for (const EnvironmentShape& shape : reader.scene.environment) fixed.emplace(shape.shape.name, shape.line);
+  const ContactParts parts = contact_parts(reader);
   for (const Element* element : sections(reader, root, "contact")) {
     const std::string_view tag = element->Name();
     if (tag == "exclude")
-      read_exclude(reader, *element, fixed);
+      read_exclude(reader, *element, parts);
     else if (tag == "pair")
       read_pair(reader, *element);
   }

@@ -17,72 +17,69 @@ void not_read(Reader& reader, const Element& element, std::string why) {
   reader.report.missing(element, kSensor, std::move(why));
 }
 
-/// Whether the axes of a body's inertia are those that the file gives; else MuJoCo looks for principal ones.
+/// Whether the inertial frame is as in the file; otherwise MuJoCo computes principal axes.
 bool has_own_axes(const Body& body) {
   return !body.inertial ||
          (body.inertial->inertia.xy == 0 && body.inertial->inertia.xz == 0 && body.inertial->inertia.yz == 0);
 }
 
-/// Where an object of the file is: bodies by their inertia's frame, xbody by their own.
+/// The anchor of an object: the inertial frame for `body`, the body frame for `xbody`.
 std::optional<Anchor> read_object(Reader& reader, const Element& element, const char* type_name, const char* name,
                                   bool axes_matter) {
   const auto type = read_required_text(reader.report, element, type_name),
              object = read_required_text(reader.report, element, name);
   if (!type || !object) return std::nullopt;
   if (*type == "site") {
-    const SitePlace found = find_site(reader, *object);
-    if (!found.site) return unknown(reader, element, "site", *object), std::nullopt;
-    return anchor_on(reader, found.body, found.site->X_BS);
+    const SitePlace found = find_known(reader, element, "site", *object, find_site);
+    return found ? std::optional(anchor_on(reader, found.body, found->X_BS)) : std::nullopt;
   }
   if (*type == "body" || *type == "xbody") {
-    const int body = find_body(reader, *object);
-    if (body < 0) return unknown(reader, element, "body", *object), std::nullopt;
-    const auto& inertial = reader.body(body).inertial;
-    if (*type == "body" && axes_matter && !has_own_axes(reader.body(body))) {
+    const auto body = find_known(reader, element, "body", *object, find_body);
+    if (!body) return std::nullopt;
+    const auto& inertial = reader.body(*body).inertial;
+    if (*type == "body" && axes_matter && !has_own_axes(reader.body(*body))) {
       not_read(reader, element, "sensors in principal axes of inertia are not read");
       return std::nullopt;
     }
-    return anchor_on(reader, body, *type == "body" && inertial ? to_transform(inertial->origin) : Transform<>{});
+    return anchor_on(reader, *body, *type == "body" && inertial ? to_transform(inertial->origin) : Transform<>{});
   }
   if (*type == "geom") {
-    if (const GeomPlace found = find_geom(reader, *object); found.geom)
-      return anchor_on(reader, found.body, to_transform(found.geom->shape.origin));
-    return unknown(reader, element, "geom", *object), std::nullopt;
+    const GeomPlace found = find_known(reader, element, "geom", *object, find_geom);
+    return found ? std::optional(anchor_on(reader, found.body, to_transform(found->shape.origin))) : std::nullopt;
   }
   not_read(reader, element, fmt::format("sensors of a {} are not read", quote(*type)));
   return std::nullopt;
 }
 
-/// Either side of a distance: a geom or all geoms of a body.
+/// One side of a distance sensor: a geom, or all geoms of a body.
 bool read_side(Reader& reader, const Element& element, const char* geom_name, const char* body_name, ShapeRef& out) {
   if (const auto name = read_text(reader.report, element, geom_name)) {
     const GeomPlace found = find_geom(reader, *name);
-    if (!found.geom || !found.geom->has_shape) return unknown(reader, element, "geom", *name), false;
+    if (!found || !found->has_shape) return unknown(reader, element, "geom", *name), false;
     const int figure = reader.body(found.body).figure;
     out = {*name, {}, figure < 0 ? "" : reader.figure(figure).name};
     return true;
   }
-  const auto name = read_required_text(reader.report, element, body_name);
-  const int body = name ? find_body(reader, *name) : -1;
-  if (name && body < 0) unknown(reader, element, "body", *name);
-  if (body < 0) return false;
-  if (reader.body(body).figure < 0) {
+  const auto body = read_named(reader, element, body_name, "body", find_body);
+  if (!body) return false;
+  const Body& named = reader.body(*body);
+  if (named.figure < 0) {
     not_read(reader, element, "distances of bodies that cannot move are read by geoms only");
     return false;
   }
-  out = {{}, *name, reader.figure(reader.body(body).figure).name};
+  out = {{}, named.name, reader.figure(named.figure).name};
   return true;
 }
 
-/// The volume of a touch sensor's site.
+/// The volume of a touch sensor, which is that of its site.
 Shape volume_of(const SitePlace& place) {
-  const Attributes& a = *place.site->attributes;
+  const Attributes& a = *place->attributes;
   std::array<double, 3> size{0.005, 0.005, 0.005};
   const int count = a.numbers("size", size, 1);
   const int word = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
   const auto type = GeomType(int(GeomType::kSphere) + word);
   if (type != GeomType::kBox && count == 1) size[1] = size[0];
-  if (const double half = place.site->half; half > 0) {
+  if (const double half = place->half; half > 0) {
     const bool round = type == GeomType::kCapsule || type == GeomType::kCylinder;
     if (!round) size[1] = size[0];
     size[round ? 1 : 2] = half;
@@ -95,7 +92,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
     case SensorElement::Of::kBySite: {
       const SitePlace found = read_named(reader, element, "site", "site", find_site);
       if (!found) return false;
-      s.at = anchor_on(reader, found.body, found.site->X_BS);
+      s.at = anchor_on(reader, found.body, found->X_BS);
       if (row.kind == kTouch) s.volume = volume_of(found);
       const bool needs_figure = row.kind == kForce || row.kind == kTorque;
       if (needs_figure && s.at.figure.empty()) {
@@ -108,13 +105,12 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
     case SensorElement::Of::kByBall: {
       const JointPlace place = read_named(reader, element, "joint", "joint", find_joint);
       if (!place) return false;
-      const bool ball = place.joint->kind == JointKind::kBall;
-      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall))
-        return reader.report.fail(element, kSensor,
-                                  fmt::format("the joint {} is of another kind", quote(place.joint->name)),
+      const bool ball = place->kind == JointKind::kBall;
+      if (place->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall))
+        return reader.report.fail(element, kSensor, fmt::format("the joint {} is of another kind", quote(place->name)),
                                   ball ? "use ballquat or ballangvel" : "name a hinge or slide");
-      s.at.figure = reader.figure(place.body->figure).name;
-      s.target = place.joint->name;
+      s.at.figure = reader.figure(reader.body(place.body).figure).name;
+      s.target = place->name;
       return true;
     }
     case SensorElement::Of::kByTendon: {
@@ -128,8 +124,8 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
     case SensorElement::Of::kByActuator: {
       const auto name = read_required_text(reader.report, element, "actuator");
       if (!name) return false;
-      const auto place = reader.index.inputs.find(*name);
-      const Reader::Input* found = place == reader.index.inputs.end() ? nullptr : &reader.inputs[place->second];
+      const std::size_t* place = find_in(reader.index.inputs, *name);
+      const Reader::Input* found = place ? &reader.inputs[*place] : nullptr;
       if (!found || found->figure < 0) {
         if (reader.names["actuator"].contains(*name))
           not_read(reader, element, "sensors of ignored actuators are not read");
@@ -155,12 +151,9 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       return true;
     }
     case SensorElement::Of::kByBody: {
-      const auto name = read_required_text(reader.report, element, "body");
-      if (!name) return false;
-      const int body = find_body(reader, *name);
-      if (body < 0) return unknown(reader, element, "body", *name), false;
-      s.at = anchor_on(reader, body, {});
-      return true;
+      const auto body = read_named(reader, element, "body", "body", find_body);
+      if (body) s.at = anchor_on(reader, *body, {});
+      return body.has_value();
     }
     case SensorElement::Of::kByPair:
       return read_side(reader, element, "geom1", "body1", s.contact) &&

@@ -16,7 +16,7 @@ constexpr double kSameNumber = 1e-12;  // relative: rounding of one multiplicati
 
 bool same(double a, double b) { return std::abs(a - b) <= kSameNumber * std::max(std::abs(a), std::abs(b)); }
 
-/// As far as MuJoCo goes: it knows no rebound, and one friction.
+/// Ignores what MuJoCo does not have: restitution, and a separate dynamic friction.
 bool same(const ContactMaterial& a, const ContactMaterial& b) {
   return same(a.mu_s, b.mu_s) && (a.mu_s == 0 || same(a.spin_radius, b.spin_radius)) &&
          same(a.rolling_radius, b.rolling_radius) && same(a.clearance, b.clearance);
@@ -28,7 +28,7 @@ ContactMaterial own_material(const SurfaceKey& key) {
 
 }  // namespace
 
-/// MuJoCo's torsional friction is the moment by the pressure; ours is μ times two thirds of the radius.
+/// MuJoCo's torsional coefficient is moment over normal force; ours is μ times two thirds of the radius.
 ContactMaterial contact_material(double friction, double spin, double rolling, double clearance) {
   return {.mu_s = friction,
           .mu_d = friction,
@@ -55,7 +55,7 @@ std::string surface_name(const SurfaceKey& key) {
   return name;
 }
 
-/// The surface of higher priority, else friction if either side wants it, and then the larger one.
+/// The parameters of the higher priority; for equal priorities the maximum.
 ContactMaterial pair_material(const SurfaceKey& a, const SurfaceKey& b) {
   if (a.priority != b.priority) {
     const SurfaceKey& chosen = a.priority > b.priority ? a : b;
@@ -80,8 +80,8 @@ void add_surfaces(const std::vector<SurfaceKey>& keys, SceneDescription& scene) 
   }
 }
 
-/// A surface stands above another if their pair is as its own and the rule without priorities says something else. Such an order
-/// has at most as many levels as there are surfaces.
+/// A surface gets a higher priority than another if their pair has its parameters and differs from the rule for equal priorities.
+/// The order has at most as many levels as there are surfaces.
 SurfaceKeys::SurfaceKeys(const SceneDescription& scene, std::vector<std::string> used) {
   std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());

@@ -8,10 +8,10 @@
 
 #include "kansetsu/scene/scene.h"
 
-/// What geoms are made of in MuJoCo's terms, and how that and the surfaces of a scene tell the same.
+/// Conversion between contact parameters of geoms and surfaces of a scene.
 namespace kansetsu::io::mjcf {
 
-/// What a geom says of contacts.
+/// The contact parameters of a geom.
 struct SurfaceKey {
   double friction = 1;
   double spin = 0, rolling = 0;  ///< moments by the pressure [m]; 0 where condim does not ask for them
@@ -23,26 +23,26 @@ struct SurfaceKey {
   int condim() const { return frictionless ? 1 : rolling > 0 ? 6 : spin > 0 ? 4 : 3; }
 };
 
-/// Of coefficients as MuJoCo has them: sliding, torsional [m], rolling [m].
+/// From MuJoCo's coefficients: sliding, torsional [m], rolling [m].
 ContactMaterial contact_material(double friction, double spin, double rolling, double clearance = 0);
-/// The other way round: what a geom of that material says, by itself.
+/// The contact parameters of a geom of that material.
 SurfaceKey surface_key(const ContactMaterial& material);
-/// MuJoCo's rule for two geoms.
+/// MuJoCo's combination rule for two geoms.
 ContactMaterial pair_material(const SurfaceKey& a, const SurfaceKey& b);
 std::string surface_name(const SurfaceKey& key);
-/// Surfaces, and pairs of them where the scene's rules say something else than MuJoCo's.
+/// Adds surfaces, and pairs where the scene's rules differ from MuJoCo's.
 void add_surfaces(const std::vector<SurfaceKey>& keys, SceneDescription& scene);
 
-/// A scene's surfaces as geoms would have them.
+/// The surfaces of a scene as contact parameters of geoms.
 class SurfaceKeys {
  public:
-  /// @param used  names of surfaces that shapes have; empty: the default one
+  /// @param used  names of the surfaces of shapes; an empty name is the default surface
   SurfaceKeys(const SceneDescription& scene, std::vector<std::string> used);
 
   const SurfaceKey& of(const std::string& surface) const { return keys_.at(surface); }
-  /// Pairs for which MuJoCo's rule says something else, e.g. "'rubber' and 'ice'".
+  /// Pairs that MuJoCo's rule cannot express, e.g. "'rubber' and 'ice'".
   const std::vector<std::string>& lost_pairs() const { return lost_; }
-  /// Surfaces whose friction differs between rest and sliding, or that rebound.
+  /// Surfaces with different static and dynamic friction, or with restitution.
   const std::vector<std::string>& lost_numbers() const { return lost_numbers_; }
 
  private:

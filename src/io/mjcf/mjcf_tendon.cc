@@ -8,12 +8,12 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-/// A tendon while its parts are read.
+/// A tendon being read.
 struct TendonDraft {
   Tendon info;
   TendonDescription description;
-  std::vector<PathPart> path;  ///< by bodies of the file
-  double rest = 0;             ///< its length while the springs of joints rest
+  std::vector<PathPart> path;  ///< with body indices of the file
+  double rest = 0;             ///< its length with all joint springs at rest
   bool several = false;
 
   void on(const Reader& reader, int body) {
@@ -24,7 +24,7 @@ struct TendonDraft {
   }
 };
 
-/// Where something on a body is in the figure's model; on a body that cannot move, in the world.
+/// A place on a body in the figure's model; for a fixed body, in the world.
 TendonPlace place_on(const Reader& reader, int index, const std::string& frame, const Transform<>& X_BP) {
   const Body& body = reader.body(index);
   if (body.figure < 0) return {{}, to_pose(body.X_WB * X_BP)};
@@ -32,15 +32,15 @@ TendonPlace place_on(const Reader& reader, int index, const std::string& frame, 
   return {body.name, to_pose(X_BP)};
 }
 
-// Parts of a tendon: false, and an error, if one cannot be used.
+// Parts of a tendon: return false, and report an error, if a part is invalid.
 
 bool read_point(Reader& reader, const Element& element, TendonDraft& draft) {
   const SitePlace found = read_named(reader, element, "site", "site", find_site);
   if (!found) return false;
   draft.on(reader, found.body);
   draft.description.path.push_back(
-      {.kind = TendonPartKind::kPoint, .at = place_on(reader, found.body, found.site->frame, found.site->X_BS)});
-  draft.path.push_back({.kind = TendonPartKind::kPoint, .body = found.body, .X_BP = found.site->X_BS});
+      {.kind = TendonPartKind::kPoint, .at = place_on(reader, found.body, found->frame, found->X_BS)});
+  draft.path.push_back({.kind = TendonPartKind::kPoint, .body = found.body, .X_BP = found->X_BS});
   return true;
 }
 
@@ -74,11 +74,11 @@ bool read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
   part.at = place_on(reader, i, {}, path.X_BP);
   draft.on(reader, i);
   if (const auto side = read_text(reader.report, element, "sidesite")) {
-    const SitePlace found = find_site(reader, *side);
-    if (!found) return unknown(reader, element, "site", *side), true;
+    const SitePlace found = find_known(reader, element, "site", *side, find_site);
+    if (!found) return true;
     draft.on(reader, found.body);
-    part.side = place_on(reader, found.body, found.site->frame, found.site->X_BS);
-    path.has_side = true, path.side_body = found.body, path.side = found.site->X_BS.p;
+    part.side = place_on(reader, found.body, found->frame, found->X_BS);
+    path.has_side = true, path.side_body = found.body, path.side = found->X_BS.p;
   }
   draft.description.path.push_back(std::move(part));
   draft.path.push_back(path);
@@ -102,17 +102,17 @@ bool read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
 bool read_term(Reader& reader, const Element& element, TendonDraft& draft) {
   const JointPlace place = read_named(reader, element, "joint", "joint", find_joint);
   if (!place) return false;
-  if (place.joint->kind != JointKind::kHinge && place.joint->kind != JointKind::kSlide)
+  if (place->kind != JointKind::kHinge && place->kind != JointKind::kSlide)
     return reader.report.fail(element, kTendon, "a ball or free joint cannot be part of a tendon",
                               "name hinges and slides");
   const Attributes a(reader, element, nullptr);
-  TendonTerm term{{place.joint->name, 0}, 0};
+  TendonTerm term{{place->name, 0}, 0};
   if (!a.has("coef")) report_missing(reader.report, element, "attribute coef", "the length is Σ coef·q");
   a.number("coef", term.ratio);
-  draft.on(reader, find_body(reader, place.body->name));
-  draft.info.length += term.ratio * place.joint->reference;
-  draft.rest += term.ratio * place.joint->dof.rest;
-  draft.info.joints.emplace_back(place.joint->name, term.ratio);
+  draft.on(reader, place.body);
+  draft.info.length += term.ratio * place->reference;
+  draft.rest += term.ratio * place->dof.rest;
+  draft.info.joints.emplace_back(place->name, term.ratio);
   draft.description.terms.push_back(std::move(term));
   return true;
 }
@@ -195,8 +195,8 @@ Interval read_limits(Reader& reader, const Attributes& a, const char* range_name
 }
 
 const Tendon* find_tendon(const Reader& reader, std::string_view name) {
-  const auto found = reader.index.tendons.find(name);
-  return found == reader.index.tendons.end() ? nullptr : &reader.tendons[found->second];
+  const std::size_t* place = find_in(reader.index.tendons, name);
+  return place ? &reader.tendons[*place] : nullptr;
 }
 
 void read_tendons(Reader& reader, const Element& root) {
@@ -207,9 +207,9 @@ void read_tendon_coupling(Reader& reader, const Element& element, bool active) {
   const auto name1 = read_required_text(reader.report, element, "tendon1"),
              name2 = read_text(reader.report, element, "tendon2");
   if (!name1) return;
-  const Tendon *first = find_tendon(reader, *name1), *second = name2 ? find_tendon(reader, *name2) : nullptr;
-  if (!first) return unknown(reader, element, "tendon", *name1);
-  if (name2 && !second) return unknown(reader, element, "tendon", *name2);
+  const Tendon* first = find_known(reader, element, "tendon", *name1, find_tendon);
+  const Tendon* second = first && name2 ? find_known(reader, element, "tendon", *name2, find_tendon) : nullptr;
+  if (!first || (name2 && !second)) return;
   const bool apart = first->figure < 0 || (second && second->figure != first->figure);
   if (!active) return reader.report.warning(element, kEquality, "inactive couplings are ignored");
   if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is ignored");

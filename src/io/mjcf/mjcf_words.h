@@ -6,10 +6,10 @@
 #include "io/xml.h"
 #include "kansetsu/scene/scene.h"
 
-/// Words of MJCF, for its reader and its writer.
+/// Keywords of MJCF for reader and writer.
 namespace kansetsu::io::mjcf {
 
-/// What an element of <sensor> measures, and by which attribute it names it.
+/// A sensor element: what it measures, and how it refers to its object.
 struct SensorElement {
   std::string_view tag;
   SensorKind kind;
@@ -61,7 +61,7 @@ inline constexpr std::array kSensorElements{
     SensorElement{"clock", SensorKind::kClock, SensorElement::Of::kByWorld},
 };
 
-// Laws of actuators, in the order of GainLaw and BiasLaw; activations in that of kActivationLaws.
+// Actuator laws, in the order of GainLaw and BiasLaw; activations in the order of kActivationLaws.
 inline const Names kGainTypes = {"fixed", "affine", "muscle", "user"};
 inline const Names kBiasTypes = {"none", "affine", "muscle", "user"};
 inline const Names kActivationTypes = {"none", "integrator", "filter", "filterexact", "muscle", "user"};

@@ -6,13 +6,13 @@
 #include "io/mjcf/mjcf_words.h"
 #include "io/mjcf/mjcf_writer.h"
 
-/// Actuators, all of them as <general>, and sensors.
+/// Actuators, written as <general>, and sensors.
 namespace kansetsu::io::mjcf {
 namespace {
 
 std::string word(const Names& names, int index) { return std::string(*(names.begin() + index)); }
 
-/// Without the zeros at its end.
+/// Without trailing zeros.
 template <std::size_t N>
 std::vector<double> trimmed(const std::array<double, N>& numbers) {
   std::vector<double> out(numbers.begin(), numbers.end());
@@ -21,8 +21,8 @@ std::vector<double> trimmed(const std::array<double, N>& numbers) {
 }
 
 bool is_ball(const FigureDescription& f, const std::string& name) {
-  const auto joint = std::ranges::find(f.model.joints, name, &JointDescription::name);
-  return joint != f.model.joints.end() && joint->type == JointType::kBall;
+  const JointDescription* joint = find_named(f.model.joints, name);
+  return joint && joint->type == JointType::kBall;
 }
 
 bool write_joint_target(Writer& w, const FigureDescription& f, const ActuatorDescription& a, Element& e) {
@@ -95,7 +95,7 @@ void write_actuator(Writer& w, const FigureDescription& f, const ActuatorDescrip
       w.lose("servos with negative damping, which MuJoCo interprets as a ratio", a.name);
   }
   if (a.activation != ActivationLaw::kNone) {
-    // The last of the words for a law: a filter is exact.
+    // The last keyword of a law: filters are written as filterexact.
     const auto last = std::find(std::rbegin(kActivationLaws), std::rend(kActivationLaws), a.activation);
     w.set(e, "dyntype", word(kActivationTypes, int(std::rend(kActivationLaws) - last) - 1));
     w.set(e, "dynprm", trimmed(a.activation_numbers));
@@ -119,7 +119,7 @@ bool set_side(Writer& w, Element& e, const ShapeRef& ref, const char* geom_name,
   return true;
 }
 
-/// The site of a touch sensor, which has the volume.
+/// The site of a touch sensor, with its volume.
 std::string touch_site(Writer& w, const SensorDescription& s) {
   const LinkPlace place = w.find_place(s.at.figure, s.at.link);
   return w.site_on(place.body, place.X_BL * to_transform(s.at.pose), *s.volume, s.name + "_volume");
@@ -127,9 +127,9 @@ std::string touch_site(Writer& w, const SensorDescription& s) {
 
 bool set_target(Writer& w, const SensorDescription& s, const SensorElement& row, Element& e) {
   const auto named = [&](const char* attribute, const std::map<Key, std::string>& names) {
-    const auto found = names.find({s.at.figure, s.target});
-    if (found == names.end()) return false;
-    return w.set(e, attribute, found->second), true;
+    const std::string* found = find_in(names, {s.at.figure, s.target});
+    if (found) w.set(e, attribute, *found);
+    return found != nullptr;
   };
   switch (row.of) {
     case SensorElement::Of::kBySite:

@@ -11,16 +11,16 @@
 #include "kansetsu/spatial/quaternion.h"
 #include "model/joint_motion.h"
 
-/// A link is a body with the link's frame. Links without mass and without anything on them, as joints of several coordinates and bodies
-/// with several joints have them, are no bodies: MuJoCo takes none without mass, but several joints on one.
+/// A link becomes a body with the link's frame. Massless links with nothing attached, as between the joints of a body with several
+/// joints, do not become bodies: MuJoCo refuses massless bodies, but allows several joints on one.
 namespace kansetsu::io::mjcf {
 namespace {
 
-constexpr double kLeastMass = 1e-15;  // [kg, kg·m²] MuJoCo refuses less of what moves (mjMINVAL)
-constexpr double kGivenMass = 1e-14;  // [kg, kg·m²] what such bodies get
-constexpr double kImpossible = 1e-9;  // relative: beyond rounding of a file with so many digits
+constexpr double kLeastMass = 1e-15;  // [kg, kg·m²] MuJoCo refuses less for moving bodies (mjMINVAL)
+constexpr double kGivenMass = 1e-14;  // [kg, kg·m²] used for such bodies
+constexpr double kImpossible = 1e-9;  // relative: beyond the rounding of text files
 constexpr double kRounding = 1e-12;   // relative
-constexpr int kDeepest = 400;         // bodies in each other; readers of XML, MuJoCo's too, stop at 500 elements
+constexpr int kDeepest = 400;         // nested bodies; XML readers, MuJoCo's too, allow 500 levels
 
 // --- Shapes
 
@@ -46,7 +46,7 @@ void fill_asset(Writer& w, Element& e, const TriangleMesh& mesh) {
   w.set(e, "face", faces);
 }
 
-/// The asset of a mesh; shapes that are alike share it.
+/// The asset of a mesh, shared by equal shapes.
 template <class S>
 std::string mesh_asset(Writer& w, const S& shape, const std::string& stem) {
   for (const auto& [known, name] : w.assets) {
@@ -55,13 +55,13 @@ std::string mesh_asset(Writer& w, const S& shape, const std::string& stem) {
   Element& e = w.add(w.section("asset"), "mesh");
   const std::string name = w.take_name("mesh", {}, stem);
   w.set(e, "name", name);
-  w.set(e, "inertia", "shell");  // masses are those of bodies; a surface need not be closed
+  w.set(e, "inertia", "shell");  // bodies have inertials; the surface need not be closed
   fill_asset(w, e, shape);
   w.assets.emplace_back(shape, name);
   return name;
 }
 
-/// Type, sizes and pose of a geom; false: MuJoCo has none like it.
+/// Sets type, size and pose of a geom; false if MuJoCo has no such shape.
 struct GeomSizes {
   Writer& w;
   Element& e;
@@ -152,13 +152,13 @@ class FigureWriter {
   }
 
  private:
-  /// Joints between a body and the next one, and where they lead.
+  /// The joints between a body and the next one, and the pose of the latter.
   struct Chain {
-    Transform<> X, X0;  ///< in the body's frame, in the reference configuration and at the scene's beginning
+    Transform<> X, X0;  ///< in the body's frame: in the reference configuration, and in the initial state
     std::vector<std::pair<const JointDescription*, Transform<>>> joints;  ///< with their sockets in that frame
   };
 
-  /// Links that something names must be bodies.
+  /// Collects links that are referred to; they must become bodies.
   void find_named() {
     for (const FrameDescription& frame : f_.model.frames) named_.insert(frame.link);
     for (const auto& [link, share] : f_.gravity_compensation) named_.insert(link);
@@ -188,11 +188,11 @@ class FigureWriter {
       chain.joints.emplace_back(joint, chain.X * socket);
       const std::vector<double> reference = reference_of(f_, *joint);
       chain.X = chain.X * socket * joint_pose(*joint, reference) * unplug;
-      const auto given = f_.initial.q.find(joint->name);
-      const bool known = given != f_.initial.q.end() && given->second.size() == reference.size();
-      chain.X0 = chain.X0 * socket * joint_pose(*joint, known ? given->second : reference) * unplug;
+      const std::vector<double>* given = find_in(f_.initial.q, joint->name);
+      const bool known = given && given->size() == reference.size();
+      chain.X0 = chain.X0 * socket * joint_pose(*joint, known ? *given : reference) * unplug;
       const auto& next = index_.children(child.name);
-      // MuJoCo has no ball beside other turns on one body; slides may be before it.
+      // MuJoCo allows no ball together with hinges on one body; slides may precede it.
       const bool ball = has_quaternion(joint->type);
       const auto is_slide = [](const auto& j) { return j.first->type == JointType::kPrismatic; };
       const bool fits =
@@ -228,8 +228,7 @@ class FigureWriter {
     w_.links[{f_.name, link.name}] = {index, {}};
     w_.set(e, "name", body.name);
     w_.set_pose(e, chain.X);
-    if (const auto share = f_.gravity_compensation.find(link.name); share != f_.gravity_compensation.end())
-      w_.set(e, "gravcomp", share->second);
+    if (const double* share = find_in(f_.gravity_compensation, link.name)) w_.set(e, "gravcomp", *share);
     if (at_root && f_.base_motion) w_.set(e, "mocap", "true");
     if (free) write_free_joint(e);
     for (const auto& [joint, X_PS] : chain.joints) write_joint(w_, f_, *joint, index, inverse(chain.X) * X_PS);
@@ -242,7 +241,7 @@ class FigureWriter {
     follow(link, index, {{}, {}, {}}, depth + 1);
   }
 
-  /// A geom that neither weighs nor touches.
+  /// A geom without mass and contacts.
   void write_ellipsoid(Element& e, const FluidEllipsoid& ellipsoid) {
     const EllipsoidDrag& d = ellipsoid.drag;
     Element& geom = w_.add(e, "geom");
@@ -264,7 +263,7 @@ class FigureWriter {
     w_.coordinates.push_back({f_.name, "", 0, PrimitiveKind::kFree, 0, Mat3<>::identity()});
   }
 
-  /// Whether a body without mass carries some by a fixed joint: that is enough for MuJoCo.
+  /// Whether a massless body carries mass by fixed joints, which MuJoCo accepts.
   bool has_welded_mass(const LinkDescription& link) {
     for (const JointDescription* joint : index_.children(link.name)) {
       if (joint->type != JointType::kFixed) continue;
@@ -281,12 +280,13 @@ class FigureWriter {
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(to_eigen(I), Eigen::EigenvaluesOnly);
     const Eigen::Vector3d principal = solver.eigenvalues();
     double smallest = principal[0];
-    const double excess = principal[2] - principal[0] - principal[1];  // above 0 no body has it, and MuJoCo refuses it
+    const double excess = principal[2] - principal[0] -
+                          principal[1];  // positive: violates the triangle inequality, and MuJoCo refuses it
     if (excess > kImpossible * principal[2] || smallest < -kImpossible * principal[2]) {
       w_.lose("physically impossible inertias; replaced by those of spheres with the same trace", link.name);
       smallest = std::max(principal.mean(), 0.0);
       I = smallest * Sym3<>::diagonal(1, 1, 1);
-    } else if (excess > -kRounding * principal[2]) {  // a rod or disc, whose sum may round to either side
+    } else if (excess > -kRounding * principal[2]) {  // a rod or disc, on the boundary up to rounding
       I = I + kRounding * principal[2] * Sym3<>::diagonal(1, 1, 1);
     }
     const bool is_diagonal = I.xy == 0 && I.xz == 0 && I.yz == 0;
@@ -322,7 +322,7 @@ class FigureWriter {
   std::set<std::string> named_;
 };
 
-/// Shapes that an exclusion names get a body each: MJCF excludes bodies.
+/// Environment shapes with exclusions get a body each: MJCF excludes pairs of bodies.
 void write_environment(Writer& w) {
   std::set<std::string> alone;
   for (const ContactExclusion& e : w.scene.exclusions) {
@@ -361,9 +361,9 @@ void write_geom(Writer& w, int body, const LinkShape& shape, const std::string& 
   GeomSizes sizes{w, e, to_transform(shape.origin), moves, stem};
   if (!std::visit(sizes, shape.shape)) return parent.DeleteChild(&e);
   w.set_pose(e, sizes.X);
-  const auto f = std::ranges::find(w.scene.figures, figure, &FigureDescription::name);
+  const FigureDescription* f = find_named(w.scene.figures, figure);
   if (touches)
-    set_contact(w, e, shape, !shape.surface.empty() || f == w.scene.figures.end() ? shape.surface : f->surface);
+    set_contact(w, e, shape, !shape.surface.empty() || !f ? shape.surface : f->surface);
   else
     w.set(e, "contype", "0"), w.set(e, "conaffinity", "0"), w.set(e, "group", "2");
   if (shape.material && shape.material->rgba) w.set(e, "rgba", *shape.material->rgba);

@@ -2,8 +2,8 @@
 
 #include "io/mjcf/mjcf_writer.h"
 
-/// Who may touch whom. MuJoCo lets bodies that are welded together never touch, nor those of two neighbouring welded groups unless one
-/// of these is the world's; what a figure excludes beside that is written.
+/// Contact exclusions. MuJoCo excludes contacts within a welded group, and between a group and its parent group unless the parent is
+/// welded to the world; other exclusions are written.
 namespace kansetsu::io::mjcf {
 namespace {
 
@@ -18,7 +18,7 @@ class ExclusionWriter {
     w_.set(e, "body2", b);
   }
 
-  /// The pairs of welded groups of a figure that never touch, as the world takes them.
+  /// The pairs of welded groups of a figure that never touch, with the rules of World.
   void write_own(const FigureDescription& f) {
     groups_.clear(), parents_.clear();
     for (int i = 0; i < int(w_.bodies.size()); ++i) {
@@ -73,16 +73,15 @@ class ExclusionWriter {
 
   Writer& w_;
   std::set<std::pair<std::string, std::string>> done_;
-  std::map<int, std::vector<int>> groups_;  ///< bodies with shapes, by welded group
-  std::map<int, int> parents_;              ///< of groups that move
+  std::map<int, std::vector<int>> groups_;  ///< bodies with collision shapes, by welded group
+  std::map<int, int> parents_;              ///< of moving groups
 };
 
-/// The bodies of what a reference names; none, where a body holds more than that.
+/// The bodies of a reference, if it covers all collision shapes of each.
 std::vector<std::string> bodies_of(const Writer& w, const ShapeRef& ref) {
   std::vector<std::string> out;
   if (ref.figure.empty()) {
-    const auto found = w.shape_bodies.find(ref.shape);
-    if (found != w.shape_bodies.end()) out.push_back(found->second);
+    if (const std::string* found = find_in(w.shape_bodies, ref.shape)) out.push_back(*found);
     return out;
   }
   if (ref.shape.empty() && !ref.link.empty()) return {w.body_name(w.find_place(ref.figure, ref.link).body)};
@@ -125,8 +124,8 @@ void write_pair(Writer& w, const ContactPair& pair) {
       Element& e = w.add(w.section("contact"), "pair");
       w.set(e, "geom1", name_geom(w, *a, w.body_name(a->body) + "_geom"));
       w.set(e, "geom2", name_geom(w, *b, w.body_name(b->body) + "_geom"));
-      const auto own = std::ranges::find(w.scene.surfaces, pair.surface, &Surface::name);
-      if (own == w.scene.surfaces.end()) continue;
+      const Surface* own = find_named(w.scene.surfaces, pair.surface);
+      if (!own) continue;
       const SurfaceKey key = surface_key(own->material);
       w.set(e, "condim", std::to_string(key.condim()));
       w.set(e, "friction", std::array{key.friction, key.friction, key.spin, key.rolling, key.rolling});

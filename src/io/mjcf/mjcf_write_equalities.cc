@@ -12,7 +12,7 @@ Element& start(Writer& w, const char* tag, const std::string& figure, const std:
   return e;
 }
 
-/// Whether the file can hold what the mask holds.
+/// Whether MJCF has such a constraint.
 bool is_held(Writer& w, ConstraintMask mask, const std::string& name) {
   if (mask == kWeldMask || mask == kPointMask) return true;
   w.lose("connections other than welds and points", name);
@@ -27,8 +27,7 @@ void write_join(Writer& w, const std::string& figure, const std::string& name, C
   if (!active) w.set(e, "active", "false");
 }
 
-/// The same polynomial of x about another point and with another value at it: MuJoCo measures both sides from the reference
-/// configuration.
+/// The polynomial shifted to another reference point and value: MuJoCo measures both sides from the reference configuration.
 std::array<double, 5> about(const PolynomialCoupling& c, double value, double point) {
   constexpr double kChoose[5][5] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}};
   const double shift = point - c.driver_reference;
@@ -43,21 +42,21 @@ std::array<double, 5> about(const PolynomialCoupling& c, double value, double po
   return out;
 }
 
-/// The value that a joint or tendon of the figure has in the reference configuration.
+/// The value of a joint or tendon in the reference configuration.
 double reference_value(const Writer& w, const FigureDescription& f, const DofRef& of, bool tendon) {
   if (tendon) {
-    const auto t = std::ranges::find(f.actuation.tendons, of.joint, &TendonDescription::name);
-    return t == f.actuation.tendons.end() ? 0 : reference_length(w, f, *t);
+    const TendonDescription* t = find_named(f.actuation.tendons, of.joint);
+    return t ? reference_length(w, f, *t) : 0;
   }
-  const auto joint = std::ranges::find(f.model.joints, of.joint, &JointDescription::name);
-  return joint == f.model.joints.end() ? 0 : reference_of(f, *joint)[std::size_t(of.index)];
+  const JointDescription* joint = find_named(f.model.joints, of.joint);
+  return joint ? reference_of(f, *joint)[std::size_t(of.index)] : 0;
 }
 
 void write_coupling(Writer& w, const FigureDescription& f, const PolynomialCoupling& c) {
   const auto name_of = [&](const DofRef& of) {
     if (!c.tendons) return w.joint_of(f.name, of);
-    const auto found = w.tendons.find({f.name, of.joint});
-    return found == w.tendons.end() ? std::string() : found->second;
+    const std::string* found = find_in(w.tendons, {f.name, of.joint});
+    return found ? *found : std::string();
   };
   const std::string first = name_of(c.dependent), second = c.driver ? name_of(*c.driver) : "";
   if (first.empty() || (c.driver && second.empty())) return w.lose("couplings of omitted elements", c.name);
@@ -69,7 +68,7 @@ void write_coupling(Writer& w, const FigureDescription& f, const PolynomialCoupl
   w.set(e, "polycoef", about(c, value, point));
 }
 
-/// A gear takes a coordinate away; here it stays, and an equality holds it.
+/// A gear removes a coordinate; here it remains, with an equality constraint.
 void write_gear(Writer& w, const FigureDescription& f, const Coupling& gear) {
   const std::string name = gear.dependent.joint + "_gear";
   w.lose("rigid gears; replaced by soft equalities", gear.dependent.joint);
@@ -81,7 +80,7 @@ void write_gear(Writer& w, const FigureDescription& f, const Coupling& gear) {
     c.coefficient = {gear.offset, gear.terms[0].ratio, 0, 0, 0};
     return write_coupling(w, f, c);
   }
-  // Several terms: the tendon q − Σ ratio·term has the length of the offset.
+  // Several terms: a fixed tendon q − Σ ratio·term whose length is the offset.
   TendonDescription t;
   t.name = name;
   t.terms.push_back({gear.dependent, 1});
@@ -95,7 +94,7 @@ void write_gear(Writer& w, const FigureDescription& f, const Coupling& gear) {
   w.set(equality, "polycoef", std::array{gear.offset - reference_length(w, f, t), 0.0, 0.0, 0.0, 0.0});
 }
 
-/// What keeps its relative pose is joined where the first anchor is at the scene's beginning.
+/// Hold::kRelativePose: the second site is placed at the first anchor's initial pose.
 void write_connection(Writer& w, const ConnectionDescription& c) {
   if (!is_held(w, c.mask, c.name)) return;
   if (c.break_force < kInfinity || c.break_torque < kInfinity) w.lose("connections that break", c.name);

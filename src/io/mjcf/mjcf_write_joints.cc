@@ -8,11 +8,11 @@
 #include "kansetsu/spatial/rotations.h"
 #include "model/joint_motion.h"
 
-/// A joint becomes one of MuJoCo's for each primitive of its chain: X = X_ref·T(p)·R(a, q − ref)·T(−p), with p and a in the body's frame.
+/// A joint becomes one MuJoCo joint per primitive of its chain: X = X_ref·T(p)·R(a, q − ref)·T(−p), with p and a in the body's frame.
 namespace kansetsu::io::mjcf {
 namespace {
 
-/// Whether a figure has the data switched off, where not every figure has.
+/// Writes the data of a coordinate, as far as the figure's switches enable it.
 void set_dof(Writer& w, Element& e, const FigureDescription& f, const DofDescription& dof, double reference) {
   const JointSwitches& s = f.switches;
   Interval range{dof.lower, dof.upper};
@@ -27,7 +27,7 @@ void set_dof(Writer& w, Element& e, const FigureDescription& f, const DofDescrip
   if (s.effort_limits) w.set_range(e, "actuatorfrcrange", {-dof.effort, dof.effort});
 }
 
-/// Names of coordinates: the joint's, or with the suffix of the coordinate where it has several.
+/// The name of a coordinate: the joint's, with a suffix if it has several.
 std::string coordinate_name(const JointDescription& joint, int coordinate) {
   const auto& suffix = info(joint.type).dof_suffix;
   const bool ball = joint.type == JointType::kBall;
@@ -62,7 +62,7 @@ void write_ball(Writer& w, const FigureDescription& f, const JointDescription& j
   w.coordinates.push_back({f.name, joint.name, 0, PrimitiveKind::kBall, 0, X_BK.R});
 }
 
-/// A free joint within a tree, where MuJoCo has none: slides along the axes of its socket, and a ball.
+/// A free joint inside a tree, which MuJoCo does not have: slides along the axes of its socket, and a ball.
 void write_free(Writer& w, const FigureDescription& f, const JointDescription& joint, int body,
                 const Transform<>& X_BS) {
   for (int k = 0; k < 3; ++k) {
@@ -85,8 +85,8 @@ std::vector<double> reference_of(const FigureDescription& figure, const JointDes
     q.back() = 1;
     return q;
   }
-  const auto given = figure.initial.q.find(joint.name);
-  return given != figure.initial.q.end() && given->second.size() == q.size() ? given->second : q;
+  const std::vector<double>* given = find_in(figure.initial.q, joint.name);
+  return given && given->size() == q.size() ? *given : q;
 }
 
 void write_joint(Writer& w, const FigureDescription& f, const JointDescription& joint, int body,
@@ -118,7 +118,7 @@ void write_joint(Writer& w, const FigureDescription& f, const JointDescription& 
     if (slide) X_BK.p = X_BK.p + X_BK.R * (q * axis);
     if (!slide) X_BK.R = X_BK.R * exp_rotation(q * axis);
     if (!screw) continue;
-    // A slide that an equality holds at the pitch.
+    // A slide coupled to the hinge by an equality.
     w.lose("screw joints; replaced by a hinge and a slide coupled by a soft equality", joint.name);
     Element& along = start("slide", joint.name + "_slide");
     w.set(along, "axis", X_BK.R * axis);

@@ -8,35 +8,29 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-const std::vector<double>* find(const std::map<std::string, std::vector<double>>& map, const std::string& joint) {
-  const auto found = map.find(joint);
-  return found == map.end() ? nullptr : &found->second;
-}
-
 void append(std::vector<double>& out, std::initializer_list<double> numbers) {
   out.insert(out.end(), numbers.begin(), numbers.end());
 }
 
 double pitch_of(const Writer& w, const WrittenJoint& joint) {
-  const auto f = std::ranges::find(w.scene.figures, joint.figure, &FigureDescription::name);
-  return std::ranges::find(f->model.joints, joint.joint, &JointDescription::name)->pitch;
+  return find_named(find_named(w.scene.figures, joint.figure)->model.joints, joint.joint)->pitch;
 }
 
-/// A screw's slide goes with its turn.
+/// The slide of a screw is proportional to its rotation.
 double value_of(const Writer& w, const WrittenJoint& joint, const std::vector<double>& values) {
   return joint.coordinate < 0 ? pitch_of(w, joint) * values[0] : values[std::size_t(joint.coordinate)];
 }
 
-/// The quaternion of a ball joint, or of a free joint, behind its place.
+/// The quaternion of a ball or free joint.
 Quaternion<> turn_in(const std::vector<double>& q) {
   const std::size_t n = q.size();
   return {q[n - 4], q[n - 3], q[n - 2], q[n - 1]};
 }
 
-/// How fast a coordinate goes; the velocity of a free joint is in the axes of what moves.
+/// The rate of a coordinate; the velocity of a free joint is in body axes.
 double rate_of(const Writer& w, const WrittenJoint& joint, const FigureState& state, const std::vector<double>& rates) {
   if (rates.size() < 6) return value_of(w, joint, rates);
-  const std::vector<double>* q = find(state.q, joint.joint);
+  const std::vector<double>* q = find_in(state.q, joint.joint);
   const Vec3<> v = to_mat3(q ? turn_in(*q) : Quaternion<>{}) * Vec3<>{rates[3], rates[4], rates[5]};
   return std::array{v.x, v.y, v.z}[std::size_t(joint.coordinate)];
 }
@@ -47,7 +41,7 @@ void add_position(const Writer& w, const WrittenJoint& joint, const FigureState&
     const Quaternion<> q = to_quaternion(X.R);
     return append(out, {X.p.x, X.p.y, X.p.z, q.w, q.x, q.y, q.z});
   }
-  const std::vector<double>* given = find(state.q, joint.joint);
+  const std::vector<double>* given = find_in(state.q, joint.joint);
   if (joint.kind == PrimitiveKind::kBall) {
     Quaternion<> q;
     if (given) q = turn_in(*given);
@@ -63,7 +57,7 @@ void add_velocity(const Writer& w, const WrittenJoint& joint, const FigureState&
     const Vec3<> omega = transpose_times(to_transform(state.base).R, state.velocity.w);
     return append(out, {v.x, v.y, v.z, omega.x, omega.y, omega.z});
   }
-  const std::vector<double>* given = find(state.v, joint.joint);
+  const std::vector<double>* given = find_in(state.v, joint.joint);
   if (joint.kind == PrimitiveKind::kBall) {
     const Vec3<> omega = given ? joint.R_BK * Vec3<>{(*given)[0], (*given)[1], (*given)[2]} : Vec3<>{};
     return append(out, {omega.x, omega.y, omega.z});
@@ -73,8 +67,8 @@ void add_velocity(const Writer& w, const WrittenJoint& joint, const FigureState&
 
 void write_key(Writer& w, const Keyframe& key) {
   const auto state_of = [&](const std::string& figure) -> const FigureState& {
-    if (const auto found = key.figures.find(figure); found != key.figures.end()) return found->second;
-    return std::ranges::find(w.scene.figures, figure, &FigureDescription::name)->initial;
+    const FigureState* found = find_in(key.figures, figure);
+    return found ? *found : find_named(w.scene.figures, figure)->initial;
   };
   Element& e = w.add(w.section("keyframe"), "key");
   w.set(e, "name", w.take_name("key", {}, key.name));
@@ -90,8 +84,8 @@ void write_key(Writer& w, const Keyframe& key) {
   for (const auto& [figure, actuator] : w.inputs) {
     const FigureState& state = state_of(figure);
     const auto value = [&](const std::map<std::string, double>& map) {
-      const auto found = map.find(actuator.name);
-      return found == map.end() ? 0 : found->second;
+      const double* found = find_in(map, actuator.name);
+      return found ? *found : 0;
     };
     ctrl.push_back(value(state.control));
     controlled = controlled || !state.control.empty();
@@ -105,7 +99,7 @@ void write_key(Writer& w, const Keyframe& key) {
   if (active) w.set(e, "act", act);
 }
 
-/// Whether the reference configuration does not tell how a figure begins.
+/// Whether the initial state of a figure differs from the reference configuration.
 bool needs_key(const FigureDescription& f) {
   const FigureState& s = f.initial;
   if (!s.v.empty() || s.velocity != Motion<>{} || !s.control.empty() || !s.activation.empty()) return true;

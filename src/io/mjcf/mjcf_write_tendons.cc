@@ -9,9 +9,9 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-constexpr double kSameLength = 1e-12;  // [m] the spring's rest is that of the reference configuration
+constexpr double kSameLength = 1e-12;  // [m] the rest length equals the reference length
 
-/// Places without a link are the world's.
+/// The figure of a place; empty for the world.
 std::string figure_of(const FigureDescription& f, const TendonPlace& place) {
   return place.link.empty() ? std::string() : f.name;
 }
@@ -29,7 +29,7 @@ PlaceOnBody locate(const Writer& w, const FigureDescription& f, const TendonPlac
   return {at.body, at.X_BL * to_transform(place.pose)};
 }
 
-/// A geom that a tendon goes round: one that is there, or one for the tendon alone.
+/// The geom that a tendon wraps around: an existing one, or a new one without contacts.
 std::string wrap_geom(Writer& w, const FigureDescription& f, const TendonPart& part, const std::string& wanted) {
   const PlaceOnBody at = locate(w, f, part.at);
   const bool sphere = part.kind == TendonPartKind::kSphere;
@@ -92,7 +92,7 @@ void write_tendon(Writer& w, const FigureDescription& f, const TendonDescription
   write_terms(w, f, t.terms, e);
 }
 
-/// A spring between two points is a tendon with two of them; a rope is slack below its rest.
+/// A spring between two points becomes a tendon; a rope is slack below its rest length.
 void write_spring(Writer& w, const SpringDescription& s) {
   Element& e = w.add(w.section("tendon"), "spatial");
   w.set(e, "name", w.take_name("tendon", {}, s.name));
@@ -125,8 +125,8 @@ void write_terms(Writer& w, const FigureDescription& f, const std::vector<Tendon
 double reference_length(const Writer& w, const FigureDescription& f, const TendonDescription& t) {
   double length = 0;
   for (const TendonTerm& term : t.terms) {
-    const auto joint = std::ranges::find(f.model.joints, term.dof.joint, &JointDescription::name);
-    if (joint != f.model.joints.end()) length += term.ratio * reference_of(f, *joint)[std::size_t(term.dof.index)];
+    const JointDescription* joint = find_named(f.model.joints, term.dof.joint);
+    if (joint) length += term.ratio * reference_of(f, *joint)[std::size_t(term.dof.index)];
   }
   if (t.path.empty()) return length;
   std::vector<PathPart> path;

@@ -14,7 +14,7 @@ namespace mjcf {
 namespace {
 
 constexpr XmlFormat kMjcfFormat{"MJCF", kCannotHold, kNotWritable, kCannotWrite};
-constexpr double kSamePlace = 1e-12;  // [m, 1] two sites are one: rounding of a few products of poses
+constexpr double kSamePlace = 1e-12;  // [m, 1] sites that coincide: rounding of a few products of poses
 
 bool same_place(const Transform<>& A, const Transform<>& B) {
   const Transform<> D = inverse(A) * B;
@@ -22,7 +22,7 @@ bool same_place(const Transform<>& A, const Transform<>& B) {
   return norm(A.p - B.p) <= kSamePlace && norm(E.x) + norm(E.y) + norm(E.z) <= kSamePlace;
 }
 
-/// Type and size of a site with a volume.
+/// Type and size of a site for a volume.
 std::pair<const char*, std::vector<double>> site_volume(const Shape& shape) {
   if (const auto* x = std::get_if<Capsule>(&shape)) return {"capsule", {x->radius, 0.5 * x->length}};
   if (const auto* x = std::get_if<Cylinder>(&shape)) return {"cylinder", {x->radius, 0.5 * x->length}};
@@ -31,7 +31,7 @@ std::pair<const char*, std::vector<double>> site_volume(const Shape& shape) {
   return {"sphere", {sphere ? sphere->radius : 0.005}};
 }
 
-/// Whether every figure has it switched off.
+/// Whether it is switched off in all figures.
 bool is_off(const SceneDescription& scene, bool JointSwitches::* what) {
   const auto off = [&](const FigureDescription& f) { return !(f.switches.*what); };
   return !scene.figures.empty() && std::ranges::all_of(scene.figures, off);
@@ -69,7 +69,7 @@ void write_settings(Writer& w) {
   }
 }
 
-/// What has no place in a model of MuJoCo.
+/// Records what MJCF cannot express.
 void tell_rest(Writer& w) {
   w.lose_experiment();
   for (const std::string& pair : w.surfaces.lost_pairs()) w.lose("how these surfaces combine", pair);
@@ -100,7 +100,7 @@ Writer::Writer(const SceneDescription& s, std::filesystem::path f)
   taken["body"].insert("world");
 }
 
-/// In the order in which files have them.
+/// Sections are created in the usual order.
 Element& Writer::section(const char* tag) {
   static constexpr std::string_view kOrder[] = {"compiler", "option",   "asset",    "worldbody", "contact",
                                                 "tendon",   "equality", "actuator", "sensor",    "keyframe"};
@@ -134,11 +134,11 @@ std::string Writer::take_name(const char* kind, const std::string& figure, const
 
 LinkPlace Writer::find_place(const std::string& figure, const std::string& link) const {
   if (figure.empty()) return {};
-  const auto f = std::ranges::find(scene.figures, figure, &FigureDescription::name);
-  if (f == scene.figures.end() || f->model.links.empty()) return {};
-  if (const auto found = links.find({figure, link}); found != links.end()) return found->second;
-  const auto frame = std::ranges::find(f->model.frames, link, &FrameDescription::name);
-  if (frame == f->model.frames.end()) return links.at({figure, f->model.links.front().name});
+  const FigureDescription* f = find_named(scene.figures, figure);
+  if (!f || f->model.links.empty()) return {};
+  if (const LinkPlace* found = find_in(links, {figure, link})) return *found;
+  const FrameDescription* frame = find_named(f->model.frames, link);
+  if (!frame) return links.at({figure, f->model.links.front().name});
   LinkPlace place = links.at({figure, frame->link});
   place.X_BL = place.X_BL * to_transform(frame->origin);
   return place;
@@ -176,16 +176,15 @@ WrittenSite& Writer::add_site(int body, const Transform<>& X_BS, const std::stri
 
 std::string Writer::site_at(const std::string& figure, const std::string& link, const Pose& pose,
                             const std::string& wanted) {
-  if (pose == Pose{}) {
-    if (const auto found = frames.find({figure, link}); found != frames.end()) return found->second;
-  }
+  if (const std::string* found = find_in(frames, {figure, link}); found && pose == Pose{}) return *found;
   const LinkPlace place = find_place(figure, link);
   return site_on(place.body, place.X_BL * to_transform(pose), wanted);
 }
 
 std::string Writer::joint_of(const std::string& figure, const DofRef& dof) const {
-  const auto found = joints.find({figure, dof.index == 0 ? dof.joint : fmt::format("{}[{}]", dof.joint, dof.index)});
-  return found == joints.end() ? std::string() : found->second;
+  const std::string* found =
+      find_in(joints, {figure, dof.index == 0 ? dof.joint : fmt::format("{}[{}]", dof.joint, dof.index)});
+  return found ? *found : std::string();
 }
 
 }  // namespace mjcf

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/lookup.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
@@ -18,17 +19,17 @@ namespace {
 
 using namespace osim;
 
-/// A joint as the file has it: six motions between a frame on the parent and one on the child.
+/// A joint of the file: six motions between a frame on the parent and one on the child.
 struct FileJoint {
   const Element* element = nullptr;
   std::string name{}, parent{}, child{};
-  Transform<> X_PF{Mat3<>::identity(), {}}, X_CM{Mat3<>::identity(), {}};  ///< file axes
+  Transform<> X_PF{Mat3<>::identity(), {}}, X_CM{Mat3<>::identity(), {}};  ///< in file axes
   std::array<MapAxis, 3> turns{}, shifts{};
 };
 
 constexpr Vec3<> kAxes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/// Motions of joints that are no CustomJoint, in the order of their coordinates: turns about x y z are 0 1 2, shifts 3 4 5.
+/// The motions of joints other than CustomJoint, in the order of their coordinates: rotations about x y z are 0 1 2, translations 3 4 5.
 const std::map<std::string_view, std::vector<int>>& joint_kinds() {
   static const std::map<std::string_view, std::vector<int>> kKinds{
       {"WeldJoint", {}},          {"PinJoint", {2}},
@@ -72,13 +73,13 @@ class OsimReader {
   Vec3<> turned(const Vec3<>& v) const { return out_.axes * v; }
   Transform<> turned(const Transform<>& X) const { return {out_.axes * X.R * transpose(out_.axes), turned(X.p)}; }
 
-  /// By name; CoordinateMap::find() looks at one after the other.
+  /// By name, in logarithmic time.
   std::optional<int> find_coordinate(std::string_view name) const {
-    const auto found = coordinates_.find(name);
-    return found == coordinates_.end() ? std::nullopt : std::optional(found->second);
+    const int* found = find_in(coordinates_, name);
+    return found ? std::optional(*found) : std::nullopt;
   }
 
-  /// Upward is against gravity.
+  /// Reads gravity, which determines the upward axis.
   void read_gravity(const Element& model) {
     Vec3<> g{0, -9.80665, 0};
     double v[3] = {g.x, g.y, g.z};
@@ -133,7 +134,7 @@ class OsimReader {
     FileJoint joint{.element = &element};
     const char* name = element.Attribute("name");
     joint.name = name && is_clean(name) && *name ? name : fmt::format("joint_{}", joints_.size());
-    if (child) {  // version 3: within the child
+    if (child) {  // version 3: the joint is an element of the child body
       joint.child = child;
       joint.parent = last_part(child_text(element, "parent_body"));
       joint.X_PF = read_frame(element, "location_in_parent", "orientation_in_parent");
@@ -150,7 +151,7 @@ class OsimReader {
     if (read_motions(element, own, joint)) joints_.push_back(std::move(joint));
   }
 
-  /// Version 4: a path to a body, or to a frame that the joint has on one.
+  /// Version 4: a path to a body, or to a frame of the joint on a body.
   void resolve_socket(const Element& joint, const char* socket, std::string& body, Transform<>& X) {
     body = last_part(child_text(joint, socket));
     const Element* frames = joint.FirstChildElement("frames");
@@ -225,7 +226,7 @@ class OsimReader {
       double v[3] = {out.axis.x, out.axis.y, out.axis.z};
       child_numbers(report_, *axis, "axis", v);
       out.axis = {v[0], v[1], v[2]};
-      constexpr double kNoLength = 1e-9;  // axes are written as unit vectors; this is a zero that was rounded
+      constexpr double kNoLength = 1e-9;  // axes are unit vectors in files; shorter: a rounded zero
       if (!(norm(out.axis) > kNoLength)) return report_.fail(*axis, kNumber, "the axis has no length", "e.g. 0 0 1");
       if (k < 3) out.axis = (1 / norm(out.axis)) * out.axis;
       if (!read_axis(*axis, out)) return false;
@@ -294,7 +295,7 @@ class OsimReader {
     }
   }
 
-  /// Joints from ground outward; each becomes a chain of joints of one coordinate.
+  /// Builds the tree from ground outward; each joint becomes a chain of joints of one coordinate.
   void build_tree(const Element& document) {
     const FileJoint* root = nullptr;
     for (const FileJoint& joint : joints_) {
@@ -336,7 +337,7 @@ class OsimReader {
 
   void add_chain(const FileJoint& joint) {
     std::string parent = joint.parent;
-    Transform<> X = turned(joint.X_PF);  // from the last link of the chain to what comes next
+    Transform<> X = turned(joint.X_PF);  // from the last link of the chain to the next frame
     std::vector<JointDescription> chain;
     const auto add = [&](const MapAxis& motion, JointType type, const std::string& suffix) {
       const Vec3<> axis = turned(motion.axis);
@@ -366,7 +367,7 @@ class OsimReader {
     for (int i = 0; i < 3; ++i) add(joint.shifts[std::size_t(i)], JointType::kPrismatic, fmt::format("shift{}", i + 1));
     for (int i = 0; i < 3; ++i) add(joint.turns[std::size_t(i)], JointType::kRevolute, fmt::format("turn{}", i + 1));
     if (chain.empty()) chain.push_back({.name = joint.name, .parent = parent, .socket = to_pose(X)});
-    // What is constant after the last motion lies between its frame and the body's.
+    // Constant motions after the last coordinate go into the plug.
     const Transform<> rest = chain.back().type == JointType::kFixed ? Transform<>{Mat3<>::identity(), {}} : X;
     chain.back().child = joint.child;
     chain.back().plug = to_pose(turned(joint.X_CM) * inverse(rest));

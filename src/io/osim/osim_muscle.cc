@@ -4,19 +4,20 @@
 #include <map>
 #include <set>
 
+#include "base/lookup.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
 #include "kansetsu/spatial/euler.h"
 
-/// Muscles of an OpenSim model: paths as tendons, Hill's numbers as actuators on them.
+/// Muscles of an OpenSim model: paths become tendons, muscle parameters actuators on them.
 namespace kansetsu::io::osim {
 namespace {
 
-/// What kinds of muscles there are, and whose curves stand for theirs.
+/// A kind of muscle, and the curves used for it.
 struct MuscleKind {
   HillCurves curves = HillCurves::kThelen;
-  bool own = true;  ///< the curves are meant to be its own
+  bool own = true;  ///< the curves are its own, not an approximation
 };
 const std::map<std::string_view, MuscleKind>& muscle_kinds() {
   static const std::map<std::string_view, MuscleKind> kKinds{
@@ -57,7 +58,7 @@ class MuscleReader {
     return {body == "ground" ? "" : body, to_pose(in_model)};
   }
 
-  // --- Things that paths go round
+  // --- Wrap objects
 
   struct WrapObject {
     TendonPart part{};
@@ -92,7 +93,7 @@ class MuscleReader {
     const Transform<> X{from_euler(EulerOrder::kXYZ, child_vector(report_, object, "xyz_body_rotation")),
                         child_vector(report_, object, "translation")};
     out.at = place(body, X);
-    // One half of it: the path stays on that side.
+    // A quadrant: the path stays on that side.
     const std::string quadrant = child_text(object, "quadrant");
     const std::size_t axis = quadrant.empty() ? std::string::npos : std::string_view("xyz").find(quadrant.back());
     if (axis == std::string::npos) return;
@@ -104,7 +105,7 @@ class MuscleReader {
 
   // --- Paths
 
-  /// The joint whose position is a coordinate as it is.
+  /// The joint whose position equals a coordinate.
   std::optional<DofRef> joint_of(const Element& element, const std::string& coordinate) {
     const auto index = coordinates_.find(coordinate);
     if (index == coordinates_.end())
@@ -116,7 +117,7 @@ class MuscleReader {
     return std::nullopt;
   }
 
-  /// The name of a coordinate, as version 2, 3 or 4 writes it.
+  /// The name of a coordinate in files of version 2, 3 or 4.
   static std::string coordinate_text(const Element& point, const std::string& key) {
     std::string name = last_part(child_text(point, ("socket_" + key).c_str()));
     return name.empty() ? last_part(child_text(point, key.c_str())) : name;
@@ -170,9 +171,9 @@ class MuscleReader {
     return true;
   }
 
-  /// Objects stand in every stretch of the path that they may touch.
+  /// Adds wrap objects to the stretches of the path in their range.
   void add_wraps(const Element& path, std::vector<std::vector<TendonPart>>& stretches) {
-    std::set<std::size_t> free;  // stretches that are straight yet
+    std::set<std::size_t> free;  // stretches without a wrap object
     for (std::size_t k = 0; k < stretches.size(); ++k) free.insert(free.end(), k);
     for (const Element* wrap : objects_of(path, "PathWrapSet")) {
       const std::string name = last_part(child_text(*wrap, "wrap_object"));
@@ -229,7 +230,7 @@ class MuscleReader {
 
   // --- Muscles
 
-  /// Of each kind of force, the first; of the model before those of the file.
+  /// Reads the defaults of each kind of force; the first has precedence, and the model's over the file's.
   void read_defaults(const Element& owner) {
     const Element* defaults = owner.FirstChildElement("defaults");
     std::set<std::string_view> seen;
@@ -241,14 +242,13 @@ class MuscleReader {
     }
   }
 
-  /// A number of a force: its own, that of the file's defaults, or the usual one.
+  /// A number of a force: its own, that of the defaults, or `usual`.
   double number(const Element& force, const char* key, double usual) {
     if (force.FirstChildElement(key)) return child_number(report_, force, key, usual);
-    const auto kind = defaults_.find(std::string_view(force.Name()));
-    if (kind == defaults_.end()) return usual;
-    const auto found = kind->second.find(std::string_view(key));
-    if (found == kind->second.end()) return usual;
-    auto& [element, value] = found->second;
+    auto* kind = find_in(defaults_, std::string_view(force.Name()));
+    Default* found = kind ? find_in(*kind, std::string_view(key)) : nullptr;
+    if (!found) return usual;
+    auto& [element, value] = *found;
     if (!value) value = child_number(report_, *element->Parent()->ToElement(), key, usual);
     return *value;
   }
@@ -313,10 +313,10 @@ class MuscleReader {
   OsimModel& out_;
   std::set<std::string, std::less<>> bodies_, names_;
   std::map<std::string, int, std::less<>> coordinates_;  ///< numbers by name
-  std::map<int, std::string> joints_;                    ///< that turn by a coordinate itself
+  std::map<int, std::string> joints_;                    ///< joints whose position equals a coordinate
   struct Default {
     const Element* element = nullptr;
-    std::optional<double> value{};  ///< once it was asked for
+    std::optional<double> value{};  ///< once evaluated
   };
   std::map<std::string, std::map<std::string, Default, std::less<>>, std::less<>> defaults_;  ///< by kind and key
   std::map<std::string, WrapObject, std::less<>> wraps_;

@@ -8,13 +8,13 @@
 #include "io/text.h"
 #include "kansetsu/io/osim.h"
 
-/// External loads and setup files of inverse dynamics.
+/// External loads, and setup files of inverse dynamics.
 namespace kansetsu::io {
 namespace {
 
 using namespace osim;
 
-/// A file that an element names, from the folder of the document; none where it names none, or one that is not of the package.
+/// Resolves files that elements refer to, relative to the document. Files outside of the package are refused.
 class NamedFiles {
  public:
   NamedFiles(const std::filesystem::path& file, const ReferenceOptions& references, XmlReport& report)
@@ -38,7 +38,7 @@ class NamedFiles {
   XmlReport& report_;
 };
 
-/// What `read` makes of the element of that tag.
+/// Reads the element with this tag.
 template <class Record, class Read>
 Loaded<Record> read_setup(const std::filesystem::path& file, const char* tag, const Read& read) {
   XmlReport report(file.string(), codes());

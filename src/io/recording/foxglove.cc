@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/lookup.h"
 #include "io/recording/proto.h"
 #include "io/recording/recording_codes.h"
 #include "io/shapes.h"
@@ -140,8 +141,8 @@ JointStates::JointStates(const RecordingHeader& header) {
   std::map<std::string, int> numbers;
   for (std::size_t i = 0; i < header.numbers.size(); ++i) numbers.emplace(header.numbers[i].name, int(i));
   const auto find = [&](const std::string& name) {
-    const auto found = numbers.find(name);
-    return found == numbers.end() ? -1 : found->second;
+    const int* found = find_in(numbers, name);
+    return found ? *found : -1;
   };
   for (std::size_t k = 0; k < header.figures.size(); ++k) {
     const Model& model = header.figures[k].model;

@@ -11,7 +11,7 @@
 #include "io/bytes.h"
 #include "kansetsu/io/recording.h"
 
-/// MCAP files (https://mcap.dev/spec), written and read record by record. Knows nothing of what is recorded.
+/// Reading and writing MCAP files (https://mcap.dev/spec) record by record, independent of their contents.
 namespace kansetsu::io::mcap {
 
 inline constexpr std::string_view kMagic{"\x89MCAP0\r\n", 8};
@@ -47,11 +47,11 @@ struct Metadata {
   std::map<std::string, std::string> values{};
 };
 
-/// Receives the bytes of the file in order; false if they cannot be written.
+/// Receives the bytes of the file in order; returns false if writing fails.
 using Sink = std::function<bool(std::string_view)>;
 
-/// Writes a file front to back. Messages are gathered in streams, each with chunks of its own, so that a reader that wants
-/// one kind of message does not load the other. After end_chunk() everything so far is in the sink, readable.
+/// Writes a file sequentially. Streams have separate chunks, so that readers need not load messages of other streams. After end_chunk()
+/// all messages of the stream are in the sink.
 class Writer {
  public:
   Writer(Sink sink, Compression compression, std::string_view library);
@@ -63,7 +63,7 @@ class Writer {
   void add_metadata(const Metadata& metadata);
   void message(int stream, std::uint16_t channel, std::uint64_t time, std::string_view data);
   void end_chunk(int stream);
-  std::size_t pending(int stream) const;  ///< bytes that wait for end_chunk()
+  std::size_t pending(int stream) const;  ///< bytes since the last end_chunk()
   void finish();
 
   bool ok() const { return ok_; }
@@ -91,28 +91,27 @@ class Writer {
   std::string chunk_index_, attachment_index_, metadata_index_;  ///< whole records
 };
 
-/// What a file holds. Chunks are opened one at a time, by the visitor.
+/// The contents of a file, except messages.
 struct Contents {
   std::string library{};
   std::map<std::uint16_t, Channel> channels{};
   std::vector<Attachment> attachments{};
   std::vector<Metadata> metadata{};
-  bool complete = false;            ///< ends as it should
-  bool too_large = false;           ///< more than the limit; what came later was not opened
-  std::vector<std::string> damage;  ///< what had to be left out, in words
+  bool complete = false;            ///< has a footer
+  bool too_large = false;           ///< the limit was exceeded; later chunks are skipped
+  std::vector<std::string> damage;  ///< descriptions of damaged records
 };
 
-/// A message as the visitor gets it; the channel is known by then.
+/// A message, for the visitor.
 struct Message {
   const Channel& channel;
   std::uint64_t time = 0;
   std::string_view data{};
 };
 
-/// Reads from front to back whatever is whole; never throws, whatever the bytes are. No value: this is no MCAP file. Records whose
-/// checksum does not fit are damage, and so are those without one: our files have them.
-/// @param visit  none: chunks stay closed
-/// @param limit  bytes of all opened chunks together
+/// Reads all valid records; never throws. None: not an MCAP file. Records with a wrong checksum, or without one, count as damaged.
+/// @param visit  if empty, chunks are not opened
+/// @param limit  total bytes of opened chunks
 std::optional<Contents> read(std::string_view bytes, const std::function<void(const Message&)>& visit,
                              std::uint64_t limit = std::uint64_t{1} << 40);
 

@@ -9,7 +9,7 @@
 
 #include "kansetsu/spatial/vec3.h"
 
-/// The wire format of protocol buffers, as much of it as recordings use.
+/// The subset of the protocol buffers wire format that recordings use.
 namespace kansetsu::io::proto {
 
 enum class Wire : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -55,7 +55,7 @@ class Writer {
   }
 };
 
-/// Goes through the fields of one message: while (in.next()) switch (in.field) …; damage sets `failed` and ends the loop.
+/// Iterates over the fields of a message: while (in.next()) switch (in.field) …; invalid data set `failed` and end the loop.
 class Reader {
  public:
   explicit Reader(std::string_view message) : rest_(message) {}
@@ -84,7 +84,7 @@ class Reader {
     return !failed;
   }
 
-  /// The field's value as what it should be; another kind sets `failed`.
+  /// The field's value; another wire type sets `failed`.
   double number() {
     double result = 0;
     if (expect(wire == Wire::kFixed64)) std::memcpy(&result, bytes.data(), sizeof result);

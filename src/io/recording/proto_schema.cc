@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "io/number.h"
 #include "io/recording/proto.h"
 #include "kansetsu/base/error.h"
 
@@ -80,16 +81,6 @@ const Message& find(std::string_view name) {
   return *found;
 }
 
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    result.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
-
 struct Field {
   std::string_view name, type;
   bool repeated = false, optional = false;
@@ -98,7 +89,7 @@ struct Field {
 
 std::vector<Field> fields_of(const Message& message) {
   std::vector<Field> fields;
-  for (const std::string_view word : words(message.fields)) {
+  for (const std::string_view word : split_words(message.fields)) {
     const std::size_t colon = word.find(':');
     const bool repeated = word.ends_with('*'), optional = word.ends_with('?');
     const std::size_t end = word.size() - (repeated || optional ? 1 : 0);
@@ -153,7 +144,7 @@ Writer file_descriptor(const Message& message) {
     Writer values;
     values.text(1, "Type");
     std::uint64_t value = 0;
-    for (const std::string_view name : words(message.enumeration))
+    for (const std::string_view name : split_words(message.enumeration))
       values.message(2, Writer().text(1, name).varint(2, value++));
     type.message(4, values);
   }

@@ -5,8 +5,8 @@
 
 namespace kansetsu::io::proto {
 
-/// The FileDescriptorSet, serialised, of a message and everything it refers to: what MCAP wants as the schema of protobuf
-/// messages. Known are the foxglove.* messages that recordings use, as published, and our own kansetsu.*.
+/// The serialised FileDescriptorSet of a message with its dependencies, which MCAP requires as schema of protobuf messages. Available:
+/// the foxglove.* messages that recordings use, and kansetsu.*.
 std::string descriptor_set(std::string_view message);
 
 }  // namespace kansetsu::io::proto

@@ -8,7 +8,7 @@
 /// The recorders behind make_recorder(), one per format.
 namespace kansetsu::io {
 
-/// Completes the file; what went wrong, if anything did.
+/// Closes the file; an error if that fails.
 std::vector<Diagnostic> close(OutputFile& file);
 
 /// `file` is open. CSV has the columns time, every q, every v, every number.

@@ -7,7 +7,7 @@
 
 #include "kansetsu/io/recording.h"
 
-/// The message kansetsu.Frame: everything of a frame, to the bit.
+/// The message kansetsu.Frame: a frame, bit exact.
 namespace kansetsu::io {
 
 /// The vectors of a contact or a connection, in the order of all formats.
@@ -28,13 +28,13 @@ bool is_finite(const Record& record) {
   }
   return true;
 }
-/// Whether the header has such a body; the world is one.
+/// Whether the body exists in the header; the world always does.
 bool fits(const BodyRef& body, const RecordingHeader& header);
 
 std::string encode_frame(const RecordedFrame& frame);
-/// None if the bytes are damaged or do not fit the header (sizes, figures, links).
+/// None if the bytes are damaged or inconsistent with the header (sizes, figures, links).
 std::optional<RecordedFrame> decode_frame(std::string_view bytes, const RecordingHeader& header);
-/// Bytes that a frame takes, about.
+/// Approximate memory of a frame in bytes.
 std::size_t memory_of(const RecordedFrame& frame);
 
 inline constexpr double kLatestTime = 1e9;  ///< [s] that a frame may have

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/lookup.h"
 #include "io/mesh/mesh_content.h"
 #include "io/recording/recording_codes.h"
 #include "io/text.h"
@@ -21,8 +22,8 @@ class RecordedFiles {
     for (const RecordedMesh& mesh : header.meshes) files_.insert_or_assign({mesh.figure, mesh.uri}, &mesh);
   }
   const RecordedMesh* find(int figure, const std::string& uri) const {
-    const auto found = files_.find({figure, uri});
-    return found == files_.end() ? nullptr : found->second;
+    const RecordedMesh* const* found = find_in(files_, {figure, uri});
+    return found ? *found : nullptr;
   }
 
  private:
@@ -161,8 +162,8 @@ MeshFiles::Key MeshFiles::key_of(const std::string& texture, int figure) {
 }
 
 const MeshFile* MeshFiles::find(const std::map<Key, std::size_t>& places, const Key& key) const {
-  const auto found = places.find(key);
-  return found == places.end() ? nullptr : &files_[found->second];
+  const std::size_t* place = find_in(places, key);
+  return place ? &files_[*place] : nullptr;
 }
 const MeshFile* MeshFiles::find(const Mesh& mesh, int figure) const { return find(meshes_, key_of(mesh, figure)); }
 const MeshFile* MeshFiles::find_texture(const std::string& texture, int figure) const {
@@ -195,17 +196,16 @@ Materials::Materials(const ModelDescription& model) {
 std::string Materials::texture(const LinkShape& shape) const {
   if (!shape.material) return {};
   if (!shape.material->texture.empty()) return shape.material->texture;
-  const auto found = named_.find(shape.material->name);
-  return found == named_.end() ? std::string() : found->second.first->texture;
+  const Named* found = find_in(named_, shape.material->name);
+  return found ? found->first->texture : std::string();
 }
 
 std::optional<std::array<double, 4>> Materials::colour(const LinkShape& shape) const {
   const auto four = [](const std::vector<double>& c) { return std::array<double, 4>{c[0], c[1], c[2], c[3]}; };
   if (!shape.material) return std::nullopt;
   if (shape.material->rgba && shape.material->rgba->size() == 4) return four(*shape.material->rgba);
-  const auto found = named_.find(shape.material->name);
-  if (found == named_.end() || !found->second.coloured) return std::nullopt;
-  return four(*found->second.coloured->rgba);
+  const Named* found = find_in(named_, shape.material->name);
+  return found && found->coloured ? std::optional(four(*found->coloured->rgba)) : std::nullopt;
 }
 
 }  // namespace kansetsu::io

@@ -9,7 +9,7 @@
 
 #include "kansetsu/io/recording.h"
 
-/// The files that go along with a recording: meshes and textures that its shapes name.
+/// Files embedded in a recording: meshes and textures of its shapes.
 namespace kansetsu::io {
 
 struct MeshFile {
@@ -22,7 +22,7 @@ class MeshFiles {
  public:
   const MeshFile* find(const Mesh& mesh, int figure) const;
   const MeshFile* find_texture(const std::string& texture, int figure) const;
-  /// One of each, however many shapes name it.
+  /// Each file once.
   const std::vector<MeshFile>& all() const { return files_; }
 
   std::size_t add(MeshFile file);
@@ -30,7 +30,7 @@ class MeshFiles {
   void name_texture(const std::string& texture, int figure, std::size_t file);
 
  private:
-  /// A file here by its path, one of the recording that the header came with by figure and uri.
+  /// A local file by its path, a file of the source recording by figure and uri.
   using Key = std::pair<int, std::string>;
   static Key key_of(const Mesh& mesh, int figure);
   static Key key_of(const std::string& texture, int figure);
@@ -40,7 +40,7 @@ class MeshFiles {
   std::map<Key, std::size_t> meshes_, textures_;
 };
 
-/// The files of a recording, as one of its figures sees them.
+/// The files of a recording for one figure.
 struct MeshSet {
   const MeshFiles& files;
   int figure = -1;  ///< −1: the environment
@@ -49,23 +49,22 @@ struct MeshSet {
   const MeshFile* find_texture(const std::string& texture) const { return files.find_texture(texture, figure); }
 };
 
-/// A mesh of the header, and the figure that shows it.
+/// A mesh of the header and its figure.
 struct ShownMesh {
   const Mesh& mesh;
   int figure = -1;
 };
 std::vector<ShownMesh> meshes_of(const RecordingHeader& header);
 
-/// Bytes. Two hundred meshes of a robot take some 50 MB; names cost next to nothing, so that a small file could ask for any number.
+/// Limit of embedded bytes. Two hundred meshes of a robot take some 50 MB; a small file could refer to any number.
 inline constexpr std::size_t kMostMeshBytes = std::size_t{512} << 20;
 
-/// Every mesh that shapes of the header refer to, each no more than kLargestMesh bytes and all together no more than `most`. What is
-/// missing, too large, or no mesh is left out with a warning: whatever a model names, only geometry goes into a recording. Then PNG
-/// textures, in the same way.
+/// The meshes that shapes of the header refer to, each at most kLargestMesh bytes and in total at most `most`, then PNG textures.
+/// Missing, too large and invalid files are omitted with a warning: only geometry and images get into a recording.
 MeshFiles collect_meshes(const RecordingHeader& header, std::vector<Diagnostic>& diagnostics,
                          std::size_t most = kMostMeshBytes);
 
-/// The materials of a model by name: shapes may name one rather than have their own.
+/// The materials of a model by name, to resolve references of shapes.
 class Materials {
  public:
   Materials() = default;  ///< of the environment: there are none

@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// What the parts of a recording in MCAP are called.
+/// Names of the parts of a recording in MCAP.
 namespace kansetsu::io::recording {
 
 inline constexpr char kFormat[] = "1";

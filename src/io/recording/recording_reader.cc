@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/lookup.h"
 #include "io/file_report.h"
 #include "io/json.h"
 #include "io/mesh/mesh_content.h"
@@ -20,32 +21,13 @@ namespace kansetsu::io {
 namespace {
 
 const mcap::Attachment* find(const mcap::Contents& contents, const std::string& name) {
-  for (const mcap::Attachment& a : contents.attachments) {
-    if (a.name == name) return &a;
-  }
-  return nullptr;
+  return find_named(contents.attachments, name);
 }
 
 constexpr std::uintmax_t kLargestRecording = std::uintmax_t{16} << 30;
 /// JSON in memory takes some twenty times the bytes of its text.
 constexpr std::size_t kLargestJson = std::size_t{64} << 20;
 constexpr std::size_t kMostFigures = 10'000;
-
-/// Collects what is wrong with one file.
-struct Complaints {
-  void error(const char* code, std::string message, std::string hint = {}) {
-    all.push_back(about_file(Severity::kError, code, file, std::move(message), std::move(hint)));
-  }
-  bool fail(const char* code, std::string message, std::string hint) {
-    return error(code, std::move(message), std::move(hint)), false;
-  }
-  void warning(const char* code, std::string message, std::string hint = {}) {
-    all.push_back(about_file(Severity::kWarning, code, file, std::move(message), std::move(hint)));
-  }
-
-  std::string file;
-  std::vector<Diagnostic> all{};
-};
 
 Vec3<> vec3_of(const nlohmann::json& a) { return {a.at(0), a.at(1), a.at(2)}; }
 
@@ -114,37 +96,37 @@ class AttachedMeshes {
 };
 
 /// Shapes of the environment are checked as those of a link are.
-void check_environment(const std::vector<LinkShape>& shapes, Complaints& complaints) {
+void check_environment(const std::vector<LinkShape>& shapes, FileReport& report) {
   ModelDescription carrier;
   carrier.name = "environment";
   carrier.links = {{.name = "environment", .visuals = shapes}};
   for (const Diagnostic& d : validate(carrier)) {
-    if (d.is_error()) complaints.error(recording::kBadScene, fmt::format("the environment: {}", d.message), d.hint);
+    if (d.is_error()) report.error(0, recording::kBadScene, {}, fmt::format("the environment: {}", d.message), d.hint);
   }
 }
 
-void check_figures(const std::vector<std::string>& names, Complaints& complaints) {
+void check_figures(const std::vector<std::string>& names, FileReport& report) {
   if (names.size() > kMostFigures)
-    complaints.error(recording::kBadScene, fmt::format("{} figures are too many", names.size()));
+    report.error(0, recording::kBadScene, {}, fmt::format("{} figures are too many", names.size()));
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!name.empty() && is_clean(name) && seen.insert(name).second) continue;
-    return complaints.error(recording::kBadScene, fmt::format("{} is not a unique figure name", quote(name)));
+    return report.error(0, recording::kBadScene, {}, fmt::format("{} is not a unique figure name", quote(name)));
   }
 }
 
 /// Environment, numbers, mesh files and names of figures; the models come from their own attachments.
 std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_view text, RecordingHeader& header,
-                                    Complaints& complaints) {
+                                    FileReport& report) {
   std::vector<std::string> names;
   const auto wrong = [&](const char* why) {
-    complaints.error(recording::kBadScene, fmt::format("{} cannot be parsed: {}", recording::kSceneName, why));
+    report.error(0, recording::kBadScene, {}, fmt::format("{} cannot be parsed: {}", recording::kSceneName, why));
   };
   if (text.size() > kLargestJson) return wrong("it is too large"), names;
   try {
     const auto json = parse_json<nlohmann::json>(text);
     if (int_from(json.at("version")) > kSceneVersion) {
-      complaints.error(recording::kNewer, "the scene was written by a newer version of kansetsu", "update kansetsu");
+      report.error(0, recording::kNewer, {}, "the scene was written by a newer version of kansetsu", "update kansetsu");
       return names;
     }
     AttachedMeshes meshes(contents, header);
@@ -168,8 +150,8 @@ std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_
   } catch (const WrongJson& error) {
     wrong(error.what());
   }
-  check_environment(header.environment, complaints);
-  check_figures(names, complaints);
+  check_environment(header.environment, report);
+  check_figures(names, report);
   return names;
 }
 
@@ -198,76 +180,77 @@ Loaded<Model> model_of(const mcap::Attachment& text) {
 }
 
 void read_models(const mcap::Contents& contents, const std::vector<std::string>& names, RecordingHeader& header,
-                 Complaints& complaints) {
+                 FileReport& report) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string name = recording::model_name(i);
     const mcap::Attachment* text = find(contents, name);
     if (!text)
-      return complaints.error(recording::kBadModel, fmt::format("the model of '{}' is missing ({})", names[i], name));
+      return report.error(0, recording::kBadModel, {},
+                          fmt::format("the model of '{}' is missing ({})", names[i], name));
     Loaded<Model> model = model_of(*text);
     if (model) {
       header.figures.push_back({names[i], *std::move(model.value)});
       continue;
     }
-    complaints.error(recording::kBadModel, fmt::format("the model of '{}' cannot be built", names[i]));
+    report.error(0, recording::kBadModel, {}, fmt::format("the model of '{}' cannot be built", names[i]));
     for (Diagnostic& d : model.diagnostics) {
-      if (d.is_error()) complaints.all.push_back(std::move(d));
+      if (d.is_error()) report.add(std::move(d));
     }
     return;
   }
 }
 
 /// Whether the file is a recording of ours, and one of a version we know.
-bool check_kind(const mcap::Contents& contents, Complaints& complaints) {
+bool check_kind(const mcap::Contents& contents, FileReport& report) {
   for (const mcap::Metadata& metadata : contents.metadata) {
     if (metadata.name != "kansetsu") continue;
     const auto format = metadata.values.find("format");
     if (format != metadata.values.end() && format->second == recording::kFormat) return true;
-    return complaints.fail(recording::kNewer,
-                           fmt::format("recordings of format {} are not known, only {}",
-                                       format == metadata.values.end() ? "?" : format->second, recording::kFormat),
-                           "update kansetsu");
+    return report.fail(0, recording::kNewer, {},
+                       fmt::format("recordings of format {} are not known, only {}",
+                                   format == metadata.values.end() ? "?" : format->second, recording::kFormat),
+                       "update kansetsu");
   }
-  return complaints.fail(
-      recording::kForeign,
+  return report.fail(
+      0, recording::kForeign, {},
       contents.library.empty()
           ? std::string("an MCAP file, but not a recording of kansetsu")
           : fmt::format("an MCAP file written by '{}', but not a recording of kansetsu", contents.library),
       "name a file that 'kansetsu simulate --record' wrote");
 }
 
-std::optional<RecordingHeader> read_header(const mcap::Contents& contents, Complaints& complaints) {
-  if (!check_kind(contents, complaints)) return std::nullopt;
+std::optional<RecordingHeader> read_header(const mcap::Contents& contents, FileReport& report) {
+  if (!check_kind(contents, report)) return std::nullopt;
   RecordingHeader header;
   for (const mcap::Metadata& metadata : contents.metadata) {
     if (metadata.name == "notes") header.notes = metadata.values;
   }
   const mcap::Attachment* scene = find(contents, recording::kSceneName);
   if (!scene) {
-    complaints.error(recording::kBadScene, fmt::format("{} is missing", recording::kSceneName),
-                     "the file is truncated or damaged");
+    report.error(0, recording::kBadScene, {}, fmt::format("{} is missing", recording::kSceneName),
+                 "the file is truncated or damaged");
     return std::nullopt;
   }
-  const auto names = read_scene(contents, scene->data, header, complaints);
-  if (!has_errors(complaints.all)) read_models(contents, names, header, complaints);
-  if (has_errors(complaints.all)) return std::nullopt;
+  const auto names = read_scene(contents, scene->data, header, report);
+  if (!report.failed()) read_models(contents, names, header, report);
+  if (report.failed()) return std::nullopt;
   return header;
 }
 
 }  // namespace
 
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name) {
-  Complaints complaints{file_name};
+  FileReport report(file_name, recording::kTooMuch);
   const auto top = mcap::read(bytes, {});  // attachments may stand behind the frames that need them
   if (!top) {
-    complaints.error(recording::kNotMcap, bytes.empty() ? "the file is empty" : "not an MCAP file",
-                     "recordings begin with the bytes 89 'MCAP' 30 0D 0A");
-    return {std::nullopt, complaints.all};
+    report.error(0, recording::kNotMcap, {}, bytes.empty() ? "the file is empty" : "not an MCAP file",
+                 "recordings begin with the bytes 89 'MCAP' 30 0D 0A");
+    return {std::nullopt, report.take()};
   }
-  std::optional<RecordingHeader> header = read_header(*top, complaints);
+  std::optional<RecordingHeader> header = read_header(*top, report);
   if (!header) {
-    for (const std::string& what : top->damage) complaints.warning(recording::kDamaged, what);
-    return {std::nullopt, complaints.all};
+    for (const std::string& what : top->damage) report.warn(0, recording::kDamaged, {}, what);
+    return {std::nullopt, report.take()};
   }
 
   Recording recording{.header = *std::move(header), .complete = top->complete};
@@ -288,26 +271,25 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
       },
       budget);
   if (contents->too_large || used > budget) {
-    complaints.error(
-        recording::kTooMuch,
+    report.error(
+        0, recording::kTooMuch, {},
         fmt::format("the frames take more than {} MiB, from a file of {} KiB", budget >> 20, bytes.size() >> 10),
         "a recording of that kind is not written by kansetsu; cut it with a tool for MCAP files");
-    return {std::nullopt, complaints.all};
+    return {std::nullopt, report.take()};
   }
-  for (const std::string& what : contents->damage) complaints.warning(recording::kDamaged, what);
+  for (const std::string& what : contents->damage) report.warn(0, recording::kDamaged, {}, what);
   for (const std::string& what : top->damage) {
     if (std::ranges::find(contents->damage, what) == contents->damage.end())
-      complaints.warning(recording::kDamaged, what);
+      report.warn(0, recording::kDamaged, {}, what);
   }
-  if (bad > 0) complaints.warning(recording::kBadFrame, fmt::format("{} damaged frames are skipped", bad));
+  if (bad > 0) report.warn(0, recording::kBadFrame, {}, fmt::format("{} damaged frames are skipped", bad));
   if (!recording.complete) {
     const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
-    complaints.warning(
-        recording::kInterrupted,
-        fmt::format("the recording is truncated: {} complete frames up to {} s", recording.frames.size(), end),
-        "it was interrupted while being written, or copied in part");
+    report.warn(0, recording::kInterrupted, {},
+                fmt::format("the recording is truncated: {} complete frames up to {} s", recording.frames.size(), end),
+                "it was interrupted while being written, or copied in part");
   }
-  return {std::move(recording), complaints.all};
+  return {std::move(recording), report.take()};
 }
 
 Loaded<Recording> read_recording(const std::filesystem::path& file) {

@@ -7,13 +7,12 @@
 #include "kansetsu/io/recording.h"
 #include "kansetsu/spatial/quaternion.h"
 
-/// What viewers want to know of a recording beside its frames.
+/// The description of a recording for viewers.
 namespace kansetsu::io {
 
 inline constexpr int kSceneVersion = 1;
 
-/// What of the links of a figure is drawn: their visuals. Where all files of a link's visuals are missing, its collision shapes; where
-/// it has none of these, bones.
+/// The shapes to draw for each link: its visuals; its collision shapes if all files of its visuals are missing; bones if it has neither.
 std::vector<std::vector<LinkShape>> shown_shapes(const Model& model, const MeshSet& meshes);
 
 /// The scene as JSON text (docs/formats/recording.md): links with their shapes, joints as chains of primitives over q.

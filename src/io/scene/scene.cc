@@ -19,7 +19,7 @@ void for_each(Reader& reader, TomlTable& root, const char* key, const Read& read
   for (TomlTable& table : root.tables(key)) read(reader, table);
 }
 
-/// Figures before what refers to them.
+/// Reads figures before tables that refer to them.
 void read(Reader& reader, const toml::table& document) {
   TomlTable root(reader.report, document, "");
   read_value(root, "scene", reader.scene);
@@ -83,7 +83,7 @@ Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const Ref
 
 namespace {
 
-/// By the first element of XML that says so; it may stand behind a long licence.
+/// The format by the first known XML element, which may follow a long licence comment.
 std::optional<FileFormat> format_by_element(std::string_view head) {
   for (std::size_t at = head.find('<'); at != std::string_view::npos; at = head.find('<', at + 1)) {
     const std::string_view rest = head.substr(at + 1);
@@ -102,7 +102,7 @@ std::optional<FileFormat> format_by_element(std::string_view head) {
   return std::nullopt;
 }
 
-/// Whether the first line that says anything is a table or a value of TOML.
+/// Whether the first line that is not blank or a comment is a TOML table or key.
 bool looks_like_toml(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return false;
   while (!head.empty()) {

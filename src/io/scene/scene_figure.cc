@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lookup.h"
 #include "io/scene/toml_record.h"
 #include "io/text.h"
 #include "kansetsu/base/suggest.h"
@@ -27,7 +28,7 @@ void take_diagnostics(Reader& reader, TomlTable& table, std::vector<Diagnostic>&
   }
 }
 
-/// Of a file that was read before: that it cannot be used is reported again, what is wrong with it is not.
+/// The diagnostics of a file. After the first use only one error remains, so that details are reported once.
 std::vector<Diagnostic> once(std::vector<Diagnostic>& diagnostics) {
   std::vector<Diagnostic> out = std::move(diagnostics);
   diagnostics.clear();
@@ -36,7 +37,7 @@ std::vector<Diagnostic> once(std::vector<Diagnostic>& diagnostics) {
   return out;
 }
 
-/// The figure of an MJCF or SDF file that is asked for, with its loops and couplings.
+/// The requested figure of a model file.
 void take_figure(Reader& reader, TomlTable& table, const std::filesystem::path& path, ModelFile& file,
                  FigureDescription& out) {
   const std::string wanted = file.first.empty() ? "" : table.text("figure").value_or("");
@@ -45,7 +46,7 @@ void take_figure(Reader& reader, TomlTable& table, const std::filesystem::path& 
   if (found != file.figures.end()) {
     const FigureDescription& figure = found->second;
     out.model = figure.model;
-    if (file.first.empty()) return;  // a URDF file has no more than the model
+    if (file.first.empty()) return;  // a URDF file contains only a model
     out.loops = figure.loops;
     out.couplings = figure.couplings;
     out.actuation = figure.actuation;
@@ -55,16 +56,24 @@ void take_figure(Reader& reader, TomlTable& table, const std::filesystem::path& 
     out.gravity_compensation = figure.gravity_compensation;
     out.ellipsoids = figure.ellipsoids;
     out.base_motion = figure.base_motion;
+    for (ContactExclusion e : file.exclusions) {
+      if (e.a.figure != figure.name) continue;
+      e.a.figure = e.b.figure = out.name, e.line = table.line();
+      reader.scene.exclusions.push_back(std::move(e));
+    }
   } else if (file.readable) {
     table.error_at("model", kNoSuchPart, fmt::format("the file has {} figures", file.figures.size()),
                    file.first.empty() ? "name another file" : fmt::format("name one by figure = \"{}\"", file.first));
   }
 }
 
-/// Of an MJCF or SDF file. Surfaces of the file are not those of the scene.
+/// The figures of an MJCF or SDF file. Their surfaces are dropped: the scene has its own.
 ModelFile figures_of(Loaded<SceneDescription> scene) {
   ModelFile out{.diagnostics = std::move(scene.diagnostics), .readable = bool(scene)};
   if (!scene) return out;
+  for (ContactExclusion& e : scene.value->exclusions) {
+    if (!e.a.figure.empty() && e.a.figure == e.b.figure) out.exclusions.push_back(std::move(e));
+  }
   for (FigureDescription& figure : scene.value->figures) {
     for (LinkDescription& link : figure.model.links) {
       for (LinkShape& shape : link.collisions) shape.surface.clear();
@@ -120,7 +129,7 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
   take_figure(reader, table, path, known->second, out);
 }
 
-/// A model of the scene's own, a built-in one, or one from a file.
+/// Loads a model: inline links, a built-in figure, or a file.
 bool load_model(Reader& reader, TomlTable& table, FigureDescription& out) {
   const bool own = table.has("link");
   if (own) {
@@ -146,11 +155,6 @@ bool load_model(Reader& reader, TomlTable& table, FigureDescription& out) {
   return !out.model.links.empty();
 }
 
-LinkDescription* find_link(ModelDescription& model, const std::string& name) {
-  const auto found = std::ranges::find(model.links, name, &LinkDescription::name);
-  return found == model.links.end() ? nullptr : &*found;
-}
-
 std::string nearest(TomlTable& table, const std::string& name, const auto& items) {
   return table.report().hints.nearest(name, items.size(), [&] {
     std::vector<std::string> names;
@@ -166,7 +170,7 @@ void add_shapes(Reader& reader, TomlTable& table, ModelDescription& model) {
   for (TomlTable& shape : table.tables("shape")) {
     const std::string name = shape.required("link");
     auto read = read_link_shape(reader, shape);
-    LinkDescription* link = find_link(model, name);
+    LinkDescription* link = find_named(model.links, name);
     if (!link && !name.empty())
       shape.error_at("link", kNoSuchPart, fmt::format("there is no link '{}'", name),
                      nearest(shape, name, model.links));
@@ -175,12 +179,12 @@ void add_shapes(Reader& reader, TomlTable& table, ModelDescription& model) {
   }
 }
 
-/// Data of joints in place of those of the model.
+/// Overrides joint data of the model.
 void adjust_joints(TomlTable& table, ModelDescription& model) {
   for (TomlTable& adjust : table.tables("adjust")) {
     const std::string name = adjust.required("joint");
-    const auto joint = std::ranges::find(model.joints, name, &JointDescription::name);
-    if (joint == model.joints.end()) {
+    JointDescription* joint = find_named(model.joints, name);
+    if (!joint) {
       if (!name.empty())
         adjust.error_at("joint", kNoSuchPart, fmt::format("there is no joint '{}'", name),
                         nearest(adjust, name, model.joints));
@@ -192,7 +196,7 @@ void adjust_joints(TomlTable& table, ModelDescription& model) {
   }
 }
 
-/// Where a name of a joint stands for the frame of the joint on its child link, as in loop files of others.
+/// Resolves a joint name to the joint frame on the child link, as loop files of other programs use it.
 void resolve_joint(const ModelDescription& model, std::string& link, Pose& pose) {
   const auto named = [&](const auto& thing) { return thing.name == link; };
   if (std::ranges::any_of(model.links, named) || std::ranges::any_of(model.frames, named)) return;
@@ -203,7 +207,7 @@ void resolve_joint(const ModelDescription& model, std::string& link, Pose& pose)
 }
 
 void add_loops(TomlTable& table, FigureDescription& figure) {
-  const std::size_t before = figure.loops.size();  // those of the model's own file
+  const std::size_t before = figure.loops.size();  // from the model file
   read_value(table, "loops", figure.loops);
   for (std::size_t i = before; i < figure.loops.size(); ++i) {
     LoopClosure& loop = figure.loops[i];
@@ -221,7 +225,7 @@ void add_loops(TomlTable& table, FigureDescription& figure) {
   }
 }
 
-/// rest = [lower, upper] beside the schema's keys.
+/// rest = [lower, upper], and the keys of the schema.
 void read_tendon(TomlTable& table, ActuationDescription& actuation) {
   TendonDescription out;
   read_fields(table, out);
@@ -232,7 +236,7 @@ void read_tendon(TomlTable& table, ActuationDescription& actuation) {
   actuation.tendons.push_back(std::move(out));
 }
 
-/// kp and kd make a servo; a wrench without a joint acts on the base.
+/// kp and kd define a servo; a wrench without a joint acts on the base.
 void read_actuator(TomlTable& table, ActuationDescription& actuation) {
   ActuatorDescription out;
   double kp = 0, kd = 0;
@@ -283,7 +287,7 @@ void read_figure(Reader& reader, TomlTable& table) {
   for (TomlTable& tendon : table.tables("tendon")) read_tendon(tendon, figure.actuation);
   for (TomlTable& actuator : table.tables("actuator")) read_actuator(actuator, figure.actuation);
   add_loops(table, figure);
-  // What belongs to another kind of model, or to one that could not be loaded, is no unknown key.
+  // Keys of other kinds of models, or of models that could not be loaded, are not unknown.
   for (const char* key : {"joint", "gear", "figure", "keep_shapes", "shape", "adjust"}) table.allow(key);
   table.finish();
   if (loaded) reader.scene.figures.push_back(std::move(figure));
@@ -305,7 +309,7 @@ void read_body(Reader& reader, TomlTable& table) {
     return table.error(kShape, "the shape of a body encloses no volume",
                        "use a sphere, box, cylinder, capsule or hull, or a figure with a link and its inertia");
   if (heavy == dense) return table.error(kConflict, "a body has either mass or density", "write mass = 1.0");
-  if (!mass && !density) return;  // that a number is missing has been reported
+  if (!mass && !density) return;  // reported
   FigureDescription body = make_body(name, shape->shape, mass ? *mass : *density * body_solid->measure, pose);
   shape->origin = {};
   shape->name = name;

@@ -4,7 +4,7 @@
 
 #include "kansetsu/model/loop_closure.h"
 
-/// Masks of connections and loops that have a name.
+/// Named masks of connections and loops.
 namespace kansetsu::io::scene {
 
 inline constexpr std::string_view kMaskWords[] = {"weld",        "point",     "hinge",          "slider",

@@ -12,7 +12,7 @@
 namespace kansetsu::io {
 namespace {
 
-/// Files are read once, however many shapes refer to them.
+/// Reads each file once per scale.
 class MeshLoader {
  public:
   explicit MeshLoader(std::vector<Diagnostic>& report) : report_(report) {}
@@ -35,15 +35,14 @@ class MeshLoader {
     if (!is_new) return place->second;
     Loaded<TriangleMesh> loaded = load_mesh(mesh);
     for (Diagnostic& d : loaded.diagnostics) {
-      d.severity = Severity::kWarning;  // the rest of the scene is sound; a world tells what nothing touches
+      d.severity = Severity::kWarning;  // the scene remains usable; World reports shapes without geometry
       report_.push_back(std::move(d));
     }
     if (loaded && take(loaded.value->data->vertices.size(), mesh.path)) place->second = *std::move(loaded.value);
     return place->second;
   }
 
-  /// Whether so many more vertices are within bounds; reported where they first are not. A file may be used in any number of sizes,
-  /// and each shape that is taken as its hull has its own.
+  /// Whether so many more vertices are within the limit; the first excess is reported. Scales and hulls have vertices of their own.
   bool take(std::size_t vertices, const std::string& path) {
     constexpr std::size_t kMostVertices = 20'000'000;  // half a gigabyte
     if (vertices <= kMostVertices - taken_) {

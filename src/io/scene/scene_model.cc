@@ -6,7 +6,7 @@
 namespace kansetsu::io::scene {
 namespace {
 
-/// mass with com, inertia and inertia_rpy, or density over the link's shapes.
+/// Reads mass, com, inertia and inertia_rpy, or density of the link's shapes.
 std::optional<Inertial> read_inertial(TomlTable& table, const LinkDescription& link) {
   const auto mass = table.number("mass"), density = table.number("density");
   const auto inertia = table.numbers("inertia");

@@ -12,22 +12,23 @@
 #include "kansetsu/io/references.h"
 #include "kansetsu/scene/scene.h"
 
-/// The parts of the reader of scene files, one function per kind of table.
+/// The parts of the scene reader, one function per kind of table.
 namespace kansetsu::io::scene {
 
-/// What a file that figures are from holds: it is read once, however many name it.
+/// A model file, read once.
 struct ModelFile {
   std::vector<Diagnostic> diagnostics{};
   bool readable = false;
-  std::string first{};                                 ///< figure; empty: a URDF file, whose model has no name here
+  std::string first{};                                 ///< name of the first figure; empty for URDF files
   std::map<std::string, FigureDescription> figures{};  ///< by name
+  std::vector<ContactExclusion> exclusions{};          ///< between links of one figure
 };
 
 struct Reader {
   TomlReport report;
   std::filesystem::path folder;  ///< of the scene file
   SceneDescription scene;
-  std::vector<Diagnostic> warnings;        ///< about models that were read along
+  std::vector<Diagnostic> warnings;        ///< about model files
   std::map<std::string, ModelFile> files;  ///< by path
   std::size_t links = 0;                   ///< of all figures
 
@@ -39,18 +40,18 @@ struct Reader {
         folder(std::filesystem::path(file).parent_path()),
         options(references),
         gate(file, references.allowed_paths, references.package) {
-    options.package = gate.package();  // of what the scene names
+    options.package = gate.package();  // for files that the scene refers to
   }
 };
 
-// scene_values.cc: what the schema does not express.
-/// p and rpy or quat_xyzw of the table itself.
+// scene_values.cc: values that the schema cannot express.
+/// p, and rpy or quat_xyzw.
 void read_fields(TomlTable& table, Pose& out);
-/// A dynamic friction that is not given is no larger than the static one.
+/// The default of the dynamic friction is at most the static one.
 void read_fields(TomlTable& table, ContactMaterial& out);
-/// By direction only: turns and shifts have different units.
+/// By direction only: rotations and translations have different units.
 void read_fields(TomlTable& table, Compliance& out);
-/// One number for all six directions, or a table of numbers, {z = 0.5, rx = 0.1}; others keep their value.
+/// One number for all six directions, or a table, {z = 0.5, rx = 0.1}; other directions keep their value.
 void read_value(TomlTable& table, const char* key, PerDirection& out);
 /// [lower, upper]; either may be infinite.
 void read_value(TomlTable& table, const char* key, Interval& out);
@@ -60,13 +61,13 @@ void read_value(TomlTable& table, const char* key, SensorKind& out);
 void read_value(TomlTable& table, const char* key, std::vector<Recorded>& out);
 void read_value(TomlTable& table, const char* key, std::map<std::string, std::vector<double>>& out);
 void read_value(TomlTable& table, const char* key, std::map<std::string, double>& out);
-/// As many numbers as it has room for, or fewer; the rest is zero.
+/// At most out.size() numbers; the rest is set to zero.
 void read_numbers(TomlTable& table, const char* key, std::span<double> out);
 template <std::size_t N>
 void read_value(TomlTable& table, const char* key, std::array<double, N>& out) {
   read_numbers(table, key, out);
 }
-/// Called when all fields of a record are read.
+/// Called after the fields of a record have been read.
 template <class Record>
 void complete(TomlTable&, Record&) {}
 void complete(TomlTable& table, Anchor& anchor);
@@ -83,7 +84,7 @@ void read_figure(Reader& reader, TomlTable& table);
 void read_body(Reader& reader, TomlTable& table);
 
 // scene_model.cc
-/// Links and joints written in the scene itself.
+/// Inline links and joints.
 ModelDescription read_model(Reader& reader, TomlTable& table, const std::string& name);
 
 // scene_sections.cc

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lookup.h"
 #include "io/scene/toml_record.h"
 #include "io/text.h"
 #include "kansetsu/base/suggest.h"
@@ -9,18 +10,11 @@
 namespace kansetsu::io::scene {
 namespace {
 
-const FigureDescription* find_figure(const Reader& reader, const std::string& name) {
-  for (const FigureDescription& figure : reader.scene.figures) {
-    if (figure.name == name) return &figure;
-  }
-  return nullptr;
-}
-
 void add_joint(TomlTable& table, const FigureDescription& figure, const std::string& name, const JointControl& control,
                std::vector<JointControl>& out) {
   const auto& joints = figure.model.joints;
-  const auto joint = std::ranges::find(joints, name, &JointDescription::name);
-  if (joint == joints.end()) {
+  const JointDescription* joint = find_named(joints, name);
+  if (!joint) {
     const std::string hint = table.report().hints.nearest(name, joints.size(), [&] {
       std::vector<std::string> known;
       for (const JointDescription& j : joints) known.push_back(j.name);
@@ -34,7 +28,7 @@ void add_joint(TomlTable& table, const FigureDescription& figure, const std::str
   }
 }
 
-/// joints = ["a", "b"], all joints that no gear determines without it; target = {a = 0.1} sets values of joints.
+/// joints = ["a", "b"], by default all joints that are not coupled; target = {a = 0.1} sets values.
 void read_joints(TomlTable& table, const FigureDescription& figure, ControllerDescription& out) {
   JointControl common;
   read_fields(table, common);
@@ -112,7 +106,7 @@ void read_environment(Reader& reader, TomlTable& table) {
 void read_controller(Reader& reader, TomlTable& table) {
   ControllerDescription c;
   read_fields(table, c);
-  if (const FigureDescription* figure = find_figure(reader, c.figure)) {
+  if (const FigureDescription* figure = find_named(reader.scene.figures, c.figure)) {
     read_joints(table, *figure, c);
     table.finish();
   }

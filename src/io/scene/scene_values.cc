@@ -42,7 +42,7 @@ double size_of(TomlTable& table, const char* key) {
       table.error(kMissing, fmt::format("key '{}' is missing", key), fmt::format("write {} = 0.1", key));
     return 0;
   }
-  if (*value >= 0) return *value;  // a ball without radius is a point: robots have them under their feet
+  if (*value >= 0) return *value;  // spheres of radius 0 are points: robots have them under their feet
   table.error_at(key, kShape, fmt::format("{} is {}", key, format_number(*value)), "sizes are zero or positive [m]");
   return 0;
 }

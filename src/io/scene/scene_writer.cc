@@ -83,7 +83,7 @@ namespace {
 
 class SceneWriter {
  public:
-  /// @param folder  that mesh files are named from; empty: as they were found
+  /// @param folder  mesh files are named relative to it; empty: as found
   explicit SceneWriter(const SceneDescription& scene, std::filesystem::path folder = {})
       : scene_(scene), folder_(std::move(folder)) {}
 
@@ -119,7 +119,7 @@ class SceneWriter {
     for (const ContactPair& pair : scene_.pairs) out_.record("pair", pair);
   }
 
-  // Shapes, by the type that the first line names.
+  // Shapes: the type, then the sizes.
   void write(const Shape& shape) {
     static constexpr const char* kTypes[] = {"sphere", "box",  "cylinder",     "capsule", "mesh",
                                              "plane",  "hull", "height_field", ""};
@@ -146,7 +146,7 @@ class SceneWriter {
     if (shape.conaffinity != 1) out_.put("conaffinity", std::to_string(shape.conaffinity));
     if (shape.material && shape.material->rgba) out_.put("color", toml_text(*shape.material->rgba));
   }
-  /// Meshes that are not there cannot be read again, loaded ones have no file.
+  /// Missing meshes could not be read again, and loaded ones have no file.
   static bool can_write(const LinkShape& shape) {
     if (std::holds_alternative<TriangleMesh>(shape.shape)) return false;
     const Mesh* mesh = std::get_if<Mesh>(&shape.shape);

@@ -8,7 +8,7 @@ namespace kansetsu::io {
 
 namespace {
 
-/// Where a string can begin: at the start of a key or of a value. A quotation mark elsewhere, as in 25'é, opens none.
+/// Tracks where a string can begin: at the start of a key or value. A quotation mark elsewhere, as in 25'é, opens none.
 class Places {
  public:
   bool fresh() const { return fresh_; }
@@ -58,7 +58,7 @@ class Places {
   std::string open_;  ///< brackets of values
 };
 
-/// The place behind the string that begins at `begin`; counts its lines.
+/// The position after the string that begins at `begin`; counts its lines.
 std::size_t pass_string(std::string_view text, std::size_t begin, int& line) {
   const char mark = text[begin];
   const bool long_form = text.substr(begin, 3) == std::string(3, mark);
@@ -67,7 +67,7 @@ std::size_t pass_string(std::string_view text, std::size_t begin, int& line) {
   for (; i < text.size() && text.substr(i, fence.size()) != fence; ++i) {
     if (mark == '"' && text[i] == '\\' && i + 1 < text.size()) ++i;
     if (text[i] != '\n') continue;
-    if (!long_form) return i;  // not closed: the parser will say so
+    if (!long_form) return i;  // unterminated: the parser reports it
     ++line;
   }
   i = std::min(i + fence.size(), text.size());
@@ -75,9 +75,9 @@ std::size_t pass_string(std::string_view text, std::size_t begin, int& line) {
   return i;
 }
 
-/// Goes through a text and passes over comments and strings.
-/// @param visit  is given each character outside of them, and a quotation mark for each string; true ends the search
-/// @return the line where it ended
+/// Visits the characters of a text outside of comments and strings.
+/// @param visit  called with each character, and a quotation mark for each string; returns true to stop
+/// @return the line where the search stopped
 template <class Visit>
 std::optional<int> search_line(std::string_view text, Visit&& visit) {
   int line = 1;

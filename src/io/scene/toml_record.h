@@ -3,16 +3,16 @@
 #include "io/scene/scene_reader.h"
 #include "scene/scene_schema.h"
 
-/// Records from TOML tables, by their schema (base/schema.h).
+/// Reads records from TOML tables by their schema (base/schema.h).
 namespace kansetsu::io::scene {
 
 template <class Record>
 void read_fields(TomlTable& table, Record& out);
 
-/// The tables of a list are named in the singular.
+/// The table name for items of a list.
 inline std::string singular(std::string_view key) { return std::string(key.substr(0, key.size() - 1)); }
 
-/// What the key holds; `out` keeps its value where it is absent.
+/// Reads the value of a key; `out` is unchanged if it is absent.
 template <class T>
 void read_value(TomlTable& table, const char* key, T& out) {
   if constexpr (HasWords<T>) {
@@ -36,7 +36,7 @@ void read_value(TomlTable& table, const char* key, T& out) {
   }
 }
 
-/// The fields of a record from the keys of a table, which may have others beside them.
+/// Reads the fields of a record from a table, which may have further keys.
 template <class Record>
 void read_fields(TomlTable& table, Record& out) {
   if constexpr (requires { out.line; }) out.line = table.line();
@@ -57,7 +57,7 @@ void read_fields(TomlTable& table, Record& out) {
   complete(table, out);
 }
 
-/// A record from a table of its own.
+/// Reads a record from a table of its own.
 template <class Record>
 Record read_record(TomlTable& table) {
   Record out;

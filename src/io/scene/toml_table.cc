@@ -19,14 +19,14 @@ const char* name_of(toml::node_type type) {
   return kNames[int(type)];
 }
 
-/// What it is, and of numbers how large.
+/// The type of a node, or its value if it is a number.
 std::string describe(const toml::node& node) {
   if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
   if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
   return name_of(node.type());
 }
 
-/// A number that is one: neither nan nor infinite, which no key of a scene needs.
+/// A finite number.
 std::optional<double> finite_number(const toml::node& node) {
   if (!node.is_number()) return std::nullopt;
   const double value = node.is_integer() ? double(node.as_integer()->get()) : node.as_floating_point()->get();
@@ -199,7 +199,7 @@ void TomlTable::read(const char* key, std::uint64_t& out) {
   if (const auto value = integer(key)) out = std::uint64_t(*value);
 }
 void TomlTable::read(const char* key, int& out) {
-  constexpr std::int64_t kMost = 100;  // more than any joint has; anything beyond is reported where the joint is known
+  constexpr std::int64_t kMost = 100;  // more than any joint has; the index is checked when the joint is known
   if (const auto value = integer(key)) out = int(std::min(*value, kMost));
 }
 

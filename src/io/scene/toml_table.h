@@ -15,7 +15,7 @@
 
 #include "io/scene/toml.h"
 
-/// TOML tables read key by key, every problem reported with line and column.
+/// Reading TOML tables key by key, with diagnostics by line and column.
 namespace kansetsu::io {
 
 /// Collects the diagnostics of one document.
@@ -27,7 +27,7 @@ class TomlReport : public FileReport {
   NameHints hints{};  ///< for names of the document
 };
 
-/// A table of the document. Keys that were never asked for are reported by finish().
+/// A table of the document. finish() reports keys that were not read.
 class TomlTable {
  public:
   TomlTable(TomlReport& report, const toml::table& table, std::string path)
@@ -40,7 +40,7 @@ class TomlTable {
   bool is_table(std::string_view key) const;
   std::vector<std::string> keys() const;
 
-  // Values; none if the key is absent or holds something else (then an error is reported).
+  // Values; none if the key is absent or of another type (then an error is reported).
   std::optional<std::string> text(const char* key);
   std::optional<bool> boolean(const char* key);
   std::optional<double> number(const char* key);
@@ -48,7 +48,7 @@ class TomlTable {
   enum class Infinite { kRefused, kAllowed };
   std::optional<std::vector<double>> numbers(const char* key, Infinite infinite = Infinite::kRefused);
   std::optional<std::vector<std::string>> texts(const char* key);
-  /// The place of the word among `known`.
+  /// The index of the word in `known`.
   std::optional<int> keyword(const char* key, std::span<const std::string_view> known);
   std::optional<TomlTable> table(const char* key);
   /// [[key]], or [key] alone.
@@ -56,34 +56,34 @@ class TomlTable {
   /// A number or an array of numbers.
   std::optional<std::vector<double>> one_or_more(const std::string& key);
 
-  // The same into a variable that keeps its value otherwise.
+  // The same; `out` is unchanged if there is no value.
   void read(const char* key, double& out);
   void read(const char* key, bool& out);
   void read(const char* key, std::string& out);
   void read(const char* key, Vec3<>& out);
   void read(const char* key, std::vector<double>& out);
   void read(const char* key, std::uint64_t& out);
-  /// A number of a coordinate.
+  /// An index of a coordinate.
   void read(const char* key, int& out);
-  /// A text that must be there.
+  /// A required text.
   std::string required(const char* key);
 
   void error(const char* code, std::string message, std::string hint);
   void error_at(const char* key, const char* code, std::string message, std::string hint);
-  /// @param example  of its value
+  /// @param example  of a value, for the hint
   void missing(const char* key, const char* example);
-  /// The key is known, whether or not it is read.
+  /// Marks a key as known.
   void allow(const char* key) { asked_.emplace(key); }
-  /// Reports keys that were never read.
+  /// Reports keys that were not read.
   void finish();
 
  private:
   const toml::node* find(const char* key);
   void wrong_type(const toml::node& node, const char* key, const char* expected);
-  /// What take() finds behind the key; an error if the key is there and nothing is found.
+  /// The value by take(); an error if the key is present and take() returns none.
   template <class Take>
   std::invoke_result_t<Take, const toml::node&> value(const char* key, const char* expected, Take&& take);
-  /// The same of an array and each of its elements.
+  /// The same for the elements of an array.
   template <class Take>
   auto values(const char* key, const char* expected, const char* each, Take&& take);
 

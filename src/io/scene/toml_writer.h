@@ -8,13 +8,13 @@
 
 #include "scene/scene_schema.h"
 
-/// Records as TOML tables, by their schema (base/schema.h).
+/// Writes records as TOML tables by their schema (base/schema.h).
 namespace kansetsu::io::scene {
 
-// What stands behind a key; empty: TOML has no such value. `usual`: what it is where the key is not there.
+// The text of a value; empty if TOML has no such value. @param usual  the default
 std::string toml_text(std::string_view text);
 std::string toml_text(double x);
-inline std::string toml_text(std::same_as<bool> auto x) { return x ? "true" : "false"; }  // no pointers
+inline std::string toml_text(std::same_as<bool> auto x) { return x ? "true" : "false"; }  // not for pointers
 std::string toml_text(std::uint64_t x);
 std::string toml_text(int x);
 std::string toml_text(const Vec3<>& v);
@@ -25,10 +25,10 @@ std::string toml_text(const std::vector<Recorded>& what);
 std::string toml_text(const std::vector<Vec3<>>& points);
 std::string toml_text(const std::map<std::string, std::vector<double>>& values);
 std::string toml_text(const std::map<std::string, double>& values);
-/// Those directions that are not as usual.
+/// The directions that differ from the default.
 std::string toml_text(const PerDirection& x, const PerDirection& usual);
 std::string toml_table(std::span<const std::string> entries);
-/// kind or constrain, and its value.
+/// The key `kind` or `constrain`, and its value.
 std::pair<const char*, std::string> mask_entry(ConstraintMask mask);
 
 template <class Record>
@@ -46,7 +46,7 @@ std::string toml_value(const T& x, const T& usual) {
     return toml_text(x);
 }
 
-/// Calls put(key, text) for what is to be written of a record, lists of records aside.
+/// Calls put(key, text) for the entries of a record, except lists of records.
 template <class Record, class Put>
 void for_each_entry(const Record& x, const Put& put) {
   const Record usual{};
@@ -82,7 +82,7 @@ class TomlWriter {
  public:
   void open(std::string_view header) { text_ += fmt::format("\n[[{}]]\n", header); }
   void put(std::string_view key, const std::string& text) { text_ += fmt::format("{} = {}\n", key, text); }
-  /// Fields under the header that is open; lists below it.
+  /// Writes fields under the current header, then lists of records.
   template <class Record>
   void fields(const Record& x, const std::string& header = {}) {
     for_each_entry(x, [this](const char* key, const std::string& text) { put(key, text); });

@@ -9,8 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostDocuments = 200;    // a model of more is made by a program gone wild
-constexpr std::size_t kMostIncludes = 10'000;  // also those that lead nowhere: each looks into folders
+constexpr std::size_t kMostDocuments = 200;    // more indicates a faulty generator
+constexpr std::size_t kMostIncludes = 10'000;  // including unresolved ones: each searches folders
 
 void refuse(Reader& reader, const std::string& file, const char* code, int line, std::string message,
             std::string hint) {
@@ -30,7 +30,7 @@ int version_of(Reader& reader, const std::string& file, const Element& root) {
   return 6;
 }
 
-/// Parses into a document of the reader's; its root if that is <sdf>.
+/// Parses the text into a new document; its root, or null.
 Element* parse_document(Reader& reader, std::string_view text, const std::string& file) {
   static constexpr XmlDialect kDialect{"SDF", "sdf", kText, kText, kSyntax, kSyntax, kSyntax, kOtherFormat};
   tinyxml2::XMLDocument& document = reader.documents.emplace_back();
@@ -42,7 +42,7 @@ Element* parse_document(Reader& reader, std::string_view text, const std::string
   return root;
 }
 
-/// The file of a model's folder: what model.config names last, else model.sdf.
+/// The file of a model's folder: the last <sdf> of model.config, or model.sdf.
 fs::path file_in(Reader& reader, const fs::path& folder) {
   const fs::path names = folder / "model.config";
   std::error_code ignored;
@@ -59,8 +59,7 @@ fs::path file_in(Reader& reader, const fs::path& folder) {
   return folder / "model.sdf";
 }
 
-/// Where a URI leads: beside the file that names it, or to a model of that name in a folder at or above it, or in one of the
-/// user's.
+/// Resolves a URI: relative to the referring file, or a model of that name in a folder at or above it, or in one of the user's.
 std::optional<fs::path> find_model(Reader& reader, const Element& at, const std::string& uri) {
   const fs::path folder = reader.folders[at.GetDocument()];
   std::string rest = uri;

@@ -8,8 +8,9 @@
 #include "io/text.h"
 #include "io/unique_names.h"
 
-/// Links and joints of all models together are a graph. A tree of it that hangs on the world or floats is a figure; joints that close a
-/// loop of one become loop closures, those between two become connections. Models that are static are the environment.
+/// The links and joints of all models form a graph. Each of its spanning trees, fixed to the world or floating, becomes a figure.
+/// Joints that close a loop within a figure become loop closures, joints between figures connections. Static models become the
+/// environment.
 namespace kansetsu::io::sdf {
 namespace {
 
@@ -101,18 +102,18 @@ class FigureMaker {
       joints_.push_back(flat);
     }
   }
-  /// The link; −1: the world or what stands still.
+  /// The index of a link; −1: the world or a static model.
   std::optional<int> find_end(Model& model, const Joint& joint, const std::string& name) {
     if (name == "world") return -1;
     const auto found = find_link(reader_, model, name, *joint.element);
     if (!found) return std::nullopt;
-    const auto number = index_.find({found->model, found->link});
-    return number == index_.end() ? -1 : number->second;
+    const int* number = find_in(index_, {found->model, found->link});
+    return number ? *number : -1;
   }
 
   // --- Trees
 
-  /// A link hangs on the first joint of the file that has it as child, unless that would close a circle.
+  /// The parent joint of a link is the first of the file that has it as child and does not close a cycle.
   void choose_tree() {
     std::vector<int> group(links_.size());
     for (std::size_t i = 0; i < group.size(); ++i) group[i] = int(i);
@@ -132,7 +133,7 @@ class FigureMaker {
     }
   }
 
-  /// From the world, all that hangs there of one model together; then from links that nothing carries.
+  /// Grows trees from the world, one per model, then from links without a parent joint.
   void grow_trees() {
     choose_tree();
     std::map<const Model*, std::vector<int>> on_world;
@@ -186,14 +187,14 @@ class FigureMaker {
     return int(reader_.scene.figures.size()) - 1;
   }
 
-  /// The link's own name, with that of its model where another one has it.
+  /// The name of a part, with the names of its nested models.
   std::string name_of(const Model& model, const std::string& name, UniqueNames& taken) const {
     std::string out = inner_name(model, name);
     if (&top_of(model) != top_) out = top_of(model).name + "::" + out;
     return taken.take(out);
   }
 
-  /// Without recursion: a chain may have as many links as a file.
+  /// Iterative: chains may be long.
   void add_below(int f, int root) {
     std::vector<int> open{root};
     while (!open.empty()) {
@@ -205,7 +206,7 @@ class FigureMaker {
       }
     }
   }
-  /// A joint and the link that it carries.
+  /// Adds a joint and its child link.
   void add_joint(int f, int k, const std::string& parent, const Transform<>& X_WP) {
     FlatJoint& joint = joints_[std::size_t(k)];
     place_link(f, joint.child);
@@ -249,7 +250,7 @@ class FigureMaker {
     }
   }
 
-  /// Names of the frames of its model that are attached to a link.
+  /// The frames attached to a link.
   const std::vector<std::string>& frames_on(const FlatLink& flat) {
     const auto [of_model, fresh] = frames_.try_emplace(flat.model);
     if (fresh) {
@@ -262,7 +263,7 @@ class FigureMaker {
     return of_model->second[flat.link];
   }
 
-  /// A pose of a part of a link in the link's frame.
+  /// A pose given in another frame, in the link's frame.
   Pose moved(Model& model, const Transform<>& X_ML, const Pose& pose, const std::string& frame, const Element& at) {
     if (frame.empty()) return pose;
     const auto X_MF = find_frame(reader_, model, frame, at);
@@ -292,7 +293,7 @@ class FigureMaker {
 
   // --- Joints
 
-  /// In axes of the joint.
+  /// An axis in the joint's frame.
   Vec3<> axis_of(const FlatJoint& joint, int which) {
     const Axis& axis = joint.joint->axes[which];
     Transform<> X_WE = joint.X_WJ;
@@ -328,7 +329,7 @@ class FigureMaker {
     return out;
   }
 
-  /// A joint that closes a loop, or joins two figures.
+  /// Adds a joint that closes a loop, or connects two figures.
   void close(FlatJoint& joint) {
     const Joint& j = *joint.joint;
     if (j.kind == JointKind::kGearbox) return;
@@ -379,8 +380,8 @@ class FigureMaker {
   // --- Gears
 
   FlatJoint* find_joint(const Model& model, const std::string& name) {
-    const auto found = by_name_.find({&model, name});
-    return found == by_name_.end() ? nullptr : found->second;
+    FlatJoint* const* found = find_in(by_name_, {&model, name});
+    return found ? *found : nullptr;
   }
   int figure_of(const FlatJoint& joint) { return link(joint.child).figure; }
 
@@ -404,13 +405,13 @@ class FigureMaker {
     }
   }
 
-  /// The hinge between the reference body and a link, and its sign along a direction; none if there is no such hinge.
+  /// The hinge between the reference body and a link, and its sign relative to an axis; null if there is none.
   std::pair<FlatJoint*, double> hinge_to(int reference, int end, const Vec3<>& axis_W) {
-    constexpr double kParallel = 1e-6;  // of unit vectors: axes are written with as many digits
+    constexpr double kParallel = 1e-6;  // of unit vectors: rounding of text files
     for (const bool forward : {true, false}) {
-      const auto found = carrier_.find(forward ? end : reference);
-      if (found == carrier_.end() || found->second->parent != (forward ? reference : end)) continue;
-      FlatJoint& joint = *found->second;
+      FlatJoint* const* found = find_in(carrier_, forward ? end : reference);
+      if (!found || (*found)->parent != (forward ? reference : end)) continue;
+      FlatJoint& joint = **found;
       if (type_of(joint.joint->kind) != JointType::kRevolute) continue;
       const Vec3<> own = joint.X_WJ.R * axis_of(joint, 0);
       if (norm(cross(own, axis_W)) > kParallel) continue;
@@ -418,7 +419,7 @@ class FigureMaker {
     }
     return {nullptr, 0};
   }
-  /// θ₂ = −ratio·θ₁: angles of parent and child seen from the reference body.
+  /// θ₂ = −ratio·θ₁, with the angles of parent and child relative to the reference body.
   void add_gearbox(FlatJoint& box) {
     const Joint& j = *box.joint;
     const auto reference = j.gear_reference.empty() ? std::nullopt : find_end(*box.model, j, j.gear_reference);
@@ -441,16 +442,16 @@ class FigureMaker {
   std::vector<FlatLink> links_;
   std::vector<FlatJoint> joints_;
   std::map<std::pair<const Model*, int>, int> index_;
-  std::vector<bool> carried_;                                                ///< links that hang on a joint of a tree
-  std::map<int, std::vector<int>> below_;                                    ///< joints of trees by their parents
+  std::vector<bool> carried_;                                                ///< links with a parent joint in a tree
+  std::map<int, std::vector<int>> below_;                                    ///< joints of trees, by parent link
   std::map<std::pair<const Model*, std::string_view>, FlatJoint*> by_name_;  ///< joints of trees
-  std::map<int, FlatJoint*> carrier_;  ///< the joint of a tree that carries a link
+  std::map<int, FlatJoint*> carrier_;                                        ///< the parent joint of a link
   std::map<Model*, std::map<const Link*, std::vector<std::string>>> frames_;
   UniqueNames names_, joint_names_, environment_, figures_;
   const Model* top_ = nullptr;
 };
 
-/// All bits say no more than one, unless some shape has others.
+/// Replaces the mask of all bits by 1 if no shape has other masks.
 void simplify_masks(SceneDescription& scene) {
   std::vector<LinkShape*> shapes;
   for (EnvironmentShape& e : scene.environment) shapes.push_back(&e.shape);

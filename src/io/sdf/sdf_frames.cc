@@ -3,12 +3,12 @@
 #include "io/sdf/sdf_reader.h"
 #include "io/text.h"
 
-/// Frames form a graph: each pose is given in the frame it names, or in the usual one of its element. SDF's own names are "__model__"
-/// and, in a world, "world"; "inner::name" is a name of a nested model.
+/// Frames form a graph: each pose is relative to the frame that it names, or to the default of its element. "__model__" and, in a world,
+/// "world" are predefined; "inner::name" refers to a nested model.
 namespace kansetsu::io::sdf {
 namespace {
 
-/// The usual frame of an element's pose.
+/// The frame of an element's pose.
 std::string base_of(const Model& model, const Frame& frame) {
   if (!frame.pose.relative_to.empty()) return frame.pose.relative_to;
   if (frame.kind == Frame::Kind::kJoint) return model.joints[std::size_t(frame.index)].child;
@@ -30,7 +30,7 @@ SplitName split_name(std::string_view name) {
 
 Model* nested_model(Model& model, const Frame& frame) { return model.nested[std::size_t(frame.index)].get(); }
 
-constexpr int kLongestChain = 2000;  // frames given in each other; each takes a call
+constexpr int kLongestChain = 2000;  // limit of recursion
 
 bool resolve(Reader& reader, Model& model, Frame& frame) {
   if (frame.progress == Frame::Progress::kDone) return true;
@@ -87,12 +87,12 @@ void resolve_frames(Reader& reader, Model& model) {
 std::optional<LinkRef> find_link(Reader& reader, Model& start, std::string_view name, const Element& at) {
   Model* model = &start;
   std::string rest(name);
-  std::vector<Frame*> passed;  // all lead to one link
+  std::vector<Frame*> passed;  // all are attached to one link
   const auto found_on = [&](const LinkRef& link) {
     for (Frame* frame : passed) frame->on = link;
     return link;
   };
-  for (int step = 0; step < 10000; ++step) {  // as long as any chain of attachments; a circle ends here
+  for (int step = 0; step < 10000; ++step) {  // longer than any chain of attachments: detects cycles
     if (rest.empty() || rest == "__model__") {
       if (!model->canonical_link.empty()) {
         rest = model->canonical_link;

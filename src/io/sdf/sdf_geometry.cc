@@ -13,7 +13,7 @@
 namespace kansetsu::io::sdf {
 namespace {
 
-constexpr double kDensity = 1000;  // [kg/m³] of water: SDF's, where a collision gives none
+constexpr double kDensity = 1000;  // [kg/m³] SDF's default: water
 
 double read_length(Reader& reader, const Element& element, const char* tag, double usual) {
   double x = usual;
@@ -32,7 +32,7 @@ Vec3<> read_lengths(Reader& reader, const Element& element, const char* tag) {
   return {1, 1, 1};
 }
 
-/// Without a mesh that would touch, the model is partial; a missing mesh that is only shown is a warning.
+/// A missing collision mesh makes the model partial; a missing visual mesh is a warning.
 Shape read_mesh(Reader& reader, const Element& element, bool touches) {
   Mesh mesh;
   mesh.uri = child_text(reader, element, "uri").value_or("");
@@ -81,10 +81,10 @@ std::optional<PlacedGeometry> read_geometry(Reader& reader, const Element& geome
     return PlacedGeometry{Plane{}, rotation_to(normal)};
   }
   if (tag == "mesh") return PlacedGeometry{read_mesh(reader, *e, touches)};
-  return std::nullopt;  // <empty>, or the schema tells
+  return std::nullopt;  // <empty>, or reported by check_schema()
 }
 
-/// Two frictions, rebound and the patch of spin; the numbers of a surface by its name.
+/// Reads friction, restitution and torsional friction; returns the name of the surface.
 std::string read_surface(Reader& reader, const Element& surface) {
   ContactMaterial m{.mu_s = 1, .mu_d = 1};
   const Element* friction = find_child(surface, "friction");
@@ -111,7 +111,7 @@ std::string read_surface(Reader& reader, const Element& surface) {
                         "friction is 0 or more, restitution within 0 and 1");
     return {};
   }
-  m.mu_s = std::min(m.mu_s, 1e6);  // "infinite" frictions are common, and no number of a surface
+  m.mu_s = std::min(m.mu_s, 1e6);  // "infinite" friction is common in files
   m.mu_d = m.mu_s;
   std::string name = fmt::format("friction_{}", format_number(m.mu_s));
   if (m.restitution > 0) name += fmt::format("_restitution_{}", format_number(m.restitution));

@@ -51,7 +51,7 @@ void read_mimic(Reader& reader, const Element& mimic, Axis& axis) {
   axis.mimic = out;
 }
 
-/// Before 1.5 axes were those of the model; then a flag said so, and from 1.7 on the name of a frame.
+/// Before SDF 1.5 axes are in the model's frame; then a flag decides, and since 1.7 expressed_in names a frame.
 void read_axis(Reader& reader, const Element& e, int version, JointKind kind, Axis& axis) {
   axis.element = &e;
   axis.in_parent_model = version < 5;
@@ -76,7 +76,7 @@ void read_axis(Reader& reader, const Element& e, int version, JointKind kind, Ax
   child_number(reader, *dynamics, "spring_reference", axis.dof.rest);
 }
 
-/// Metres per radian: of a length per turn, or of the older number, minus radians per metre.
+/// Metres per radian, from screw_thread_pitch in metres per turn, or the older thread_pitch in negative radians per metre.
 double read_pitch(Reader& reader, const Element& e) {
   double per_turn = 1, radians = 0;
   if (!child_number(reader, e, "screw_thread_pitch", per_turn) && child_number(reader, e, "thread_pitch", radians)) {
@@ -86,7 +86,7 @@ double read_pitch(Reader& reader, const Element& e) {
   return per_turn / (2 * std::numbers::pi);
 }
 
-/// Drake's: the inertia of the motor, which turns as many times faster as the gear says.
+/// Drake's extension: the rotor inertia, scaled by the square of the gear ratio.
 void read_rotor(Reader& reader, const Element& e, Joint& joint) {
   double gear = 1;
   child_number(reader, e, "drake:gear_ratio", gear);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMostParts = 100000;  // links, joints and frames of one model
 constexpr int kDeepestModel = 50;           // models within models
 
-/// Names of a scope are unique among links, joints, frames and models.
+/// Adds a name to a scope; links, joints, frames and models share one namespace.
 bool add_frame(Reader& reader, Model& model, const std::string& name, Frame frame) {
   const Element& at = *frame.element;
   if (name == "world" || (name.starts_with("__") && name.ends_with("__") && name.size() > 4))
@@ -86,7 +86,7 @@ int depth_of(const Model& model) { return model.parent ? 1 + depth_of(*model.par
 
 void read_parts(Reader& reader, const Element& element, Model& model);
 
-/// A model by its element; an <include> may say otherwise about its name, pose and whether it moves.
+/// Adds a model; an <include> may override its name, pose and <static>.
 void add_model(Reader& reader, const Element& element, const Element* include, Model& parent) {
   const std::string own = read_text(reader.report, element, "name").value_or("");
   const std::string name = include ? child_text(reader, *include, "name").value_or(own) : own;
@@ -119,7 +119,7 @@ void add_model(Reader& reader, const Element& element, const Element* include, M
     reader.report.error(element, kMissing, fmt::format("the model {} has no link", quote(name)), "give it a link");
 }
 
-/// Recursion is bounded by the depth of documents and of includes.
+/// Recursion is limited by the depth of documents and includes.
 void read_parts(Reader& reader, const Element& element, Model& model) {
   for (const Element* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
     const std::string_view tag = e->Name();

@@ -8,7 +8,7 @@
 
 namespace kansetsu::io::sdf {
 
-/// Words for the kinds of joints, in the order of JointKind, and the types that they are.
+/// Keywords of joints in the order of JointKind, with their types.
 struct JointWord {
   std::string_view word;
   JointType type;
@@ -18,9 +18,9 @@ inline constexpr JointWord kJointWords[] = {
     {"fixed", JointType::kFixed},         {"ball", JointType::kBall},           {"universal", JointType::kUniversal},
     {"revolute2", JointType::kUniversal}, {"screw", JointType::kHelical},       {"gearbox", JointType::kFixed}};
 
-inline constexpr double kNoLimit = 1e16;          ///< SDF's number for a limit that is none
-inline constexpr std::uint32_t kAllBits = 65535;  ///< collide_bitmask of what touches all
-/// The moment of a round patch under Hertz's pressure is 3π/16·μ·a·N; ours is two thirds of μ·radius·N.
+inline constexpr double kNoLimit = 1e16;          ///< SDF's value for no limit
+inline constexpr std::uint32_t kAllBits = 65535;  ///< collide_bitmask that collides with everything
+/// The moment of a round patch under Hertzian pressure is 3π/16·μ·a·N; ours is two thirds of μ·radius·N.
 inline constexpr double kPatchToSpin = 1.5 * 3 * std::numbers::pi / 16;
 
 }  // namespace kansetsu::io::sdf

@@ -18,11 +18,11 @@
 #include "kansetsu/io/references.h"
 #include "kansetsu/scene/scene.h"
 
-/// The parts of the SDF reader. Elements are read into models that know their links, joints and frames (sdf_model.cc); poses are
-/// resolved when all frames are known (sdf_frames.cc), and figures and the environment are made last (sdf_figure.cc).
+/// The parts of the SDF reader. Elements are read into models with links, joints and frames (sdf_model.cc). When all frames are known,
+/// poses are resolved (sdf_frames.cc); figures and the environment are created last (sdf_figure.cc).
 namespace kansetsu::io::sdf {
 
-/// A pose as written, and the frame it is given in; empty: the usual one of its element.
+/// A pose, and the frame that it is relative to; empty: the default of its element.
 struct WrittenPose {
   Transform<> X{};
   std::string relative_to{};
@@ -34,7 +34,7 @@ struct LinkRef {
   int link = -1;
 };
 
-/// A name of a model's scope that has a pose.
+/// A named frame of a model's scope.
 struct Frame {
   enum class Kind { kLink, kJoint, kFrame, kModel } kind = Kind::kFrame;
   int index = 0;  ///< among links, joints or nested models
@@ -55,13 +55,13 @@ struct PlacedShape {
 struct Link {
   std::string name;
   const Element* element = nullptr;
-  Inertial inertial{1, {}, Sym3<>::diagonal(1, 1, 1)};  ///< as SDF has it, where the file gives none
+  Inertial inertial{1, {}, Sym3<>::diagonal(1, 1, 1)};  ///< SDF's default
   std::string inertial_frame{};                         ///< of the inertial's pose; empty: the link's
   std::vector<PlacedShape> collisions{}, visuals{};
   bool has_gravity = true, self_collide = false;
 };
 
-/// What <axis> or <axis2> says.
+/// The contents of <axis> or <axis2>.
 struct Axis {
   Vec3<> xyz{0, 0, 1};
   std::string expressed_in{};
@@ -89,12 +89,12 @@ struct Joint {
   std::string gear_reference{};
 };
 
-/// A model, or the world that holds models.
+/// A model, or the world.
 struct Model {
   std::string name;
   const Element* element = nullptr;
-  Model* parent = nullptr;  ///< of the world: none
-  int version = 0;          ///< of the file it is from: 7 for 1.7
+  Model* parent = nullptr;  ///< null for the world
+  int version = 0;          ///< of its file: 7 for 1.7
   bool is_static = false, self_collide = false;
   std::string canonical_link{}, placement_frame{};
   std::map<std::string, Frame, std::less<>> frames{};
@@ -110,9 +110,9 @@ struct Reader {
   std::string file;
   ReferenceOptions options;
   MeshFinder meshes;
-  std::deque<tinyxml2::XMLDocument> documents;  ///< the file and those it includes
-  std::uintmax_t included_bytes = 0;            ///< of the latter
-  std::size_t includes = 0;                     ///< elements, wherever they lead
+  std::deque<tinyxml2::XMLDocument> documents;  ///< the file and the files it includes
+  std::uintmax_t included_bytes = 0;            ///< of included files
+  std::size_t includes = 0;                     ///< <include> elements, including unresolved ones
   std::map<const tinyxml2::XMLDocument*, std::filesystem::path> folders;
   std::map<const tinyxml2::XMLDocument*, int> versions;  ///< 7 for 1.7
   std::map<std::string, Surface> surfaces;               ///< by name
@@ -124,16 +124,16 @@ struct Reader {
 };
 
 // sdf_document.cc
-/// Parses the text; an error if it is no SDF document.
+/// Parses the text; null, and an error, if it is not an SDF document.
 Element* load_document(Reader& reader, std::string_view text);
-/// The model that an <include> names; nothing, and a report, if it cannot be used.
+/// The model of an <include>; null, and a diagnostic, if it cannot be used.
 const Element* load_include(Reader& reader, const Element& include);
 
 // sdf_values.cc
 const Element* find_child(const Element& element, const char* tag);
-/// The text of a child; none if it is absent or no clean text.
+/// The text of a child; none if it is absent or invalid.
 std::optional<std::string> child_text(Reader& reader, const Element& element, const char* tag);
-/// Numbers of a child; false if it is absent, or bad (then an error is reported).
+/// Numbers of a child; false if it is absent, or invalid (then an error is reported).
 bool child_numbers(Reader& reader, const Element& element, const char* tag, std::span<double> out);
 bool child_number(Reader& reader, const Element& element, const char* tag, double& out);
 bool child_vec3(Reader& reader, const Element& element, const char* tag, Vec3<>& out);
@@ -142,13 +142,13 @@ WrittenPose read_pose(Reader& reader, const Element& element);
 void unknown_name(Reader& reader, const Element& at, const char* kind, const std::string& name);
 
 // sdf_schema.cc
-/// Reports every element and attribute that is not honoured though it may have an effect, and those nobody knows.
+/// Reports unsupported and unknown elements and attributes.
 void check_schema(Reader& reader, const Element& element, std::string_view kind);
 
 // sdf_geometry.cc
-/// A collision or visual; none if there is nothing to see or touch.
+/// A collision or visual; none if it has no geometry.
 std::optional<LinkShape> read_shape(Reader& reader, const Element& element, bool touches);
-/// Of shapes that take their mass from a density.
+/// The inertial of shapes by their densities.
 std::optional<Inertial> automatic_inertial(Reader& reader, const Element& link, const std::vector<PlacedShape>& shapes);
 
 // sdf_joint.cc
@@ -159,15 +159,15 @@ void read_world(Reader& reader, const Element& element);
 void read_model(Reader& reader, const Element& element, Model& parent);
 
 // sdf_frames.cc
-/// Sets the frames of all models. Problems are reported.
+/// Resolves the frames of all models, and reports problems.
 void resolve_frames(Reader& reader, Model& model);
-/// The pose of a name in the model's frame; none, and an error, if there is no such name.
+/// The pose of a frame in the model's frame; none, and an error, if it is unknown.
 std::optional<Transform<>> find_frame(Reader& reader, Model& model, std::string_view name, const Element& at);
-/// The link that a name is attached to.
+/// The link that a frame is attached to.
 std::optional<LinkRef> find_link(Reader& reader, Model& model, std::string_view name, const Element& at);
 
 // sdf_figure.cc
-/// Makes figures and the environment of the models.
+/// Creates figures and the environment from the models.
 void make_figures(Reader& reader);
 
 }  // namespace kansetsu::io::sdf

@@ -6,7 +6,7 @@
 #include "io/text.h"
 #include "io/xml_schema.h"
 
-/// What becomes of each element and attribute of SDF: this table decides, docs/formats/sdf.md shows what is missing.
+/// Which elements and attributes are honoured, have no effect on motion, or are missing. docs/formats/sdf.md lists the missing ones.
 namespace kansetsu::io::sdf {
 namespace {
 
@@ -68,7 +68,7 @@ const Schema& sdf_rules() {
   return kTable;
 }
 
-/// Elements and attributes of a namespace are for other programs; Drake's say things of the motion.
+/// Elements and attributes with a namespace are for other programs; Drake's may affect the motion.
 bool is_foreign(std::string_view name) { return name.find(':') != std::string_view::npos; }
 
 void tell_foreign(Reader& reader, const Element& child) {
@@ -95,7 +95,7 @@ void check_attributes(Reader& reader, const Element& element, const SchemaRule& 
 
 }  // namespace
 
-/// Recursion is bounded by the depth of the XML documents.
+/// Recursion is limited by the depth of the XML documents.
 void check_schema(Reader& reader, const Element& element, std::string_view kind) {
   const auto found = sdf_rules().find(kind);
   if (found == sdf_rules().end()) return;  // a value: text alone

@@ -9,7 +9,7 @@
 #include "io/text.h"
 #include "kansetsu/spatial/quaternion.h"
 
-/// SDF writes values as the text of elements.
+/// Values in SDF are the text of elements.
 namespace kansetsu::io::sdf {
 
 const Element* find_child(const Element& element, const char* tag) { return element.FirstChildElement(tag); }
@@ -66,7 +66,7 @@ namespace {
 
 bool is_true(const char* text) { return text && (std::string_view(text) == "true" || std::string_view(text) == "1"); }
 
-/// A turn by roll, pitch and yaw, or a quaternion x y z w.
+/// A rotation by roll, pitch and yaw, or by a quaternion x y z w.
 std::optional<Mat3<>> rotation_of(Reader& reader, const Element& pose, const std::vector<double>& v) {
   if (v.size() == 7) {
     const Quaternion<> q{v[3], v[4], v[5], v[6]};
@@ -93,7 +93,7 @@ WrittenPose read_pose(Reader& reader, const Element& element) {
                         "known: euler_rpy, quat_xyzw");
     return out;
   }
-  if (!pose->GetText()) return out;  // none is no turn and no shift
+  if (!pose->GetText()) return out;  // empty: identity
   std::vector<double> values(quaternion ? 7 : 6);
   if (!child_numbers(reader, element, "pose", values)) return out;
   for (const double x : values) {

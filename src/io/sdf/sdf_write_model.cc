@@ -16,19 +16,19 @@
 #include "kansetsu/spatial/rotations.h"
 #include "model/joint_motion.h"
 
-/// A link without mass that a fixed joint carries is a frame: SDF has no links without mass. Joints of kinds that SDF does not know are
-/// hinges and slides in a row, with links between them that hardly weigh anything.
+/// A massless link on a fixed joint becomes a frame: SDF has no massless links. Joint types that SDF does not have become chains of
+/// hinges and slides, with links of negligible mass between them.
 namespace kansetsu::io::sdf {
 namespace {
 
-constexpr double kLittleMass = 1e-14;  // [kg, kg·m²] of links that must weigh something
+constexpr double kLittleMass = 1e-14;  // [kg, kg·m²] of links that need a mass
 constexpr double kClosed = 1e-9;       // [m, 1] of loops: beyond the digits of files
 
 void put_limit(Writer& w, Element& limit, const char* tag, double x) {
   w.put(limit, tag, std::clamp(x, -kNoLimit, kNoLimit));
 }
 
-/// Direction and data of one coordinate.
+/// Writes the direction and data of a coordinate.
 Element& write_axis(Writer& w, Element& joint, const char* tag, const Vec3<>& xyz, const DofDescription& dof,
                     const JointSwitches& on) {
   Element& axis = w.add(joint, tag);
@@ -53,9 +53,9 @@ Element& write_axis(Writer& w, Element& joint, const char* tag, const Vec3<>& xy
   return axis;
 }
 
-/// Whether some body has these moments: all above zero, none above the sum of the others.
+/// Whether the principal moments are positive and satisfy the triangle inequality.
 bool is_possible(const Sym3<>& I) {
-  constexpr double kRounding = 1e-9;  // relative: a disc or rod may be off by the digits of its file
+  constexpr double kRounding = 1e-9;  // relative: rounding of text files for discs and rods
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(to_eigen(I), Eigen::EigenvaluesOnly);
   const Eigen::Vector3d& J = solver.eigenvalues();
   return J[0] > 0 && J[0] + J[1] >= J[2] * (1 - kRounding);
@@ -93,7 +93,7 @@ class FigureWriter {
     return std::ranges::any_of(f_.model.frames, [&](const auto& frame) { return frame.link == link; });
   }
 
-  /// Figures "model::link" are further parts of one model.
+  /// Figures named "model::link" belong to one model.
   void choose_model(const Transform<>& X_WM) {
     const bool collides = f_.self_collision != SelfCollision::kNone;
     const std::size_t end = f_.name.find("::");
@@ -116,7 +116,7 @@ class FigureWriter {
     start_joint(root.name + "_to_world", "fixed", {{}, "world", {}}, w_.parts.at({f_.name, root.name}), {});
   }
 
-  /// Without recursion: a chain may be long.
+  /// Iterative: chains may be long.
   void write_below(const LinkDescription& root) {
     std::vector<std::string> open{root.name};
     while (!open.empty()) {
@@ -153,10 +153,9 @@ class FigureWriter {
   void write_link(const LinkDescription& link, const Transform<>& X_W) {
     Element& e = add_link(link.name, link.name, X_W);
     write_inertial(e, link.inertial.value_or(Inertial{}), link.name);
-    if (const auto share = f_.gravity_compensation.find(link.name); share != f_.gravity_compensation.end()) {
-      if (share->second == 1) w_.put(e, "gravity", "false");
-      if (share->second != 1 && share->second != 0) w_.lose("partial gravity compensation", link.name);
-    }
+    const double* share = find_in(f_.gravity_compensation, link.name);
+    if (share && *share == 1) w_.put(e, "gravity", "false");
+    if (share && *share != 1 && *share != 0) w_.lose("partial gravity compensation", link.name);
     const bool collides = f_.self_collision != SelfCollision::kNone;
     if (collides != model_->self_collides) w_.put(e, "self_collide", collides ? "true" : "false");
     ShapeNames names;
@@ -211,7 +210,7 @@ class FigureWriter {
       const auto [e, part] = start_joint(joint.name, type, parent, child, to_transform(joint.plug));
       return write_axes(joint, *e, part);
     }
-    // A chain of hinges and slides; where all are zero their frames coincide.
+    // A chain of hinges and slides; their frames coincide at zero.
     WrittenPart below = parent;
     const auto chain = info(joint.type).chain;
     for (const Primitive& primitive : chain) {
@@ -226,7 +225,7 @@ class FigureWriter {
     }
   }
 
-  /// None if SDF has no such joint.
+  /// Null if SDF has no such joint.
   static const char* sdf_type(JointType type) {
     const auto* row = std::ranges::find(kJointWords, type, &JointWord::type);
     return row == std::end(kJointWords) ? nullptr : row->word.data();
@@ -254,7 +253,7 @@ class FigureWriter {
     put_rotor(e, dof, joint.name);
   }
 
-  /// One number of the whole joint, as Drake has it.
+  /// Drake's extension: one number per joint.
   void put_rotor(Element& e, const DofDescription& dof, const std::string& joint) {
     if (dof.rotor_inertia == 0 || !f_.switches.rotor_inertia) return;
     const Element* known = e.FirstChildElement("drake:rotor_inertia");
@@ -287,7 +286,7 @@ class FigureWriter {
     for (const JointDescription& joint : f_.model.joints) {
       if (!has_quaternion(joint.type)) continue;
       const auto q = turned.find(joint.name);
-      if (q != turned.end() && !q->second.empty()) q->second.pop_back();  // the real part says nothing more
+      if (q != turned.end() && !q->second.empty()) q->second.pop_back();  // the real part is redundant
     }
     if (moved(turned)) w_.lose("initial joint positions", f_.name);
     if (moved(f_.initial.v) || f_.initial.velocity.w != Vec3<>{} || f_.initial.velocity.v != Vec3<>{})
@@ -300,9 +299,9 @@ class FigureWriter {
     tell_filters();
   }
 
-  /// What is rigid together, and its neighbours, never meet in SDF; all else does where links collide with each other.
+  /// In SDF rigidly connected links and neighbours never collide; all others do with self_collide.
   void tell_filters() {
-    std::map<std::string, int> body{{index_.root().name, 0}};  // links that fixed joints join are one
+    std::map<std::string, int> body{{index_.root().name, 0}};  // links connected by fixed joints are one body
     std::set<int> touching;
     std::set<std::pair<int, int>> joined;
     for (std::vector<std::string> open{index_.root().name}; !open.empty();) {

@@ -3,11 +3,12 @@
 #include "io/sdf/sdf_numbers.h"
 #include "io/sdf/sdf_writer.h"
 #include "io/shapes.h"
+#include "io/unique_names.h"
 
 namespace kansetsu::io::sdf {
 namespace {
 
-/// The geometry of a shape; false: SDF has none like it.
+/// Writes the geometry of a shape; false if SDF has no such shape.
 struct GeometryWriter {
   Writer& w;
   Element& e;
@@ -20,7 +21,7 @@ struct GeometryWriter {
   bool operator()(const Plane&) {
     Element& plane = w.add(e, "plane");
     w.put(plane, "normal", Vec3<>{0, 0, 1});
-    w.put(plane, "size", std::array{100.0, 100.0});  // of the picture; it has no end
+    w.put(plane, "size", std::array{100.0, 100.0});  // size for display; the plane is infinite
     return true;
   }
   bool operator()(const Mesh& s) {
@@ -76,9 +77,7 @@ void write_shape(Writer& w, Element& link, ShapeNames& names, const LinkShape& s
   const bool touches = use == ShapeUse::kCollision;
   const char* tag = touches ? "collision" : "visual";
   const std::string stem = shape.name.empty() ? tag : shape.name;
-  std::string name = stem;
-  std::set<std::string>& taken = touches ? names.collisions : names.visuals;
-  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
+  const std::string name = unique_name(touches ? names.collisions : names.visuals, stem);
   Element& e = w.add(link, tag);
   w.set(e, "name", name);
   w.put_pose(e, X_LS);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/lookup.h"
 #include "io/file_report.h"
+#include "io/text.h"
 #include "io/unique_names.h"
 #include "kansetsu/io/sdf.h"
 
@@ -27,7 +29,7 @@ bool has_plain_masks(const SceneDescription& scene) {
   return true;
 }
 
-/// Whether a model alone says it all; the world of such a file has the usual gravity.
+/// Whether a file with a single model is sufficient: nothing else in the scene, and default settings.
 bool is_one_model(const SceneDescription& scene) {
   const SceneDescription usual;
   const auto top = [](const FigureDescription& f) { return f.name.substr(0, f.name.find("::")); };
@@ -36,21 +38,15 @@ bool is_one_model(const SceneDescription& scene) {
          std::ranges::all_of(scene.figures, [&](const auto& f) { return top(f) == top(scene.figures[0]); });
 }
 
-std::vector<std::string> split(const std::string& name) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0;;) {
-    const std::size_t end = name.find("::", at);
-    out.push_back(name.substr(at, end - at));
-    if (end == std::string::npos) return out;
-    at = end + 2;
-  }
-}
-std::string flattened(std::string name) {
-  for (std::size_t at; (at = name.find("::")) != std::string::npos;) name.replace(at, 2, "_");
-  return name;
+/// "model::inner::part" part by part.
+std::vector<std::string> parts_of(const std::string& name) {
+  const auto parts = io::split(name, "::");
+  return {parts.begin(), parts.end()};
 }
 
-/// A name that is free and none of SDF's own.
+std::string flattened(const std::string& name) { return fmt::format("{}", fmt::join(io::split(name, "::"), "_")); }
+
+/// A free name that is not reserved.
 std::string take(std::set<std::string>& names, const std::string& wanted, PartKind kind) {
   const bool reserved = wanted.empty() || wanted == "world" || (wanted.starts_with("__") && wanted.ends_with("__"));
   if (!reserved && names.insert(wanted).second) return wanted;
@@ -68,7 +64,7 @@ void write_world_settings(Writer& w, Element& world) {
   w.put(world, "magnetic_field", w.scene.magnetic);
 }
 
-/// Shapes called "model::link::shape" go there; others get a model each.
+/// Shapes named "model::link::shape" are written there; others get a model each.
 void write_environment(Writer& w) {
   struct Target {
     Element* link = nullptr;
@@ -76,7 +72,7 @@ void write_environment(Writer& w) {
   };
   std::map<std::string, std::pair<WrittenModel*, std::map<std::string, Target>>> made;
   for (const EnvironmentShape& e : w.scene.environment) {
-    std::vector<std::string> names = split(e.shape.name);
+    std::vector<std::string> names = parts_of(e.shape.name);
     if (names.size() < 3) names = {flattened(e.shape.name), "link", "shape"};
     const std::string link = fmt::format("{}", fmt::join(names.begin() + 1, names.end() - 1, "::"));
     auto& [model, links] = made[names.front()];
@@ -112,8 +108,8 @@ void write_connections(Writer& w) {
     }
     const auto part = [&](const Anchor& anchor) -> WrittenPart {
       if (anchor.figure.empty()) return {{}, "world", {}};
-      const auto found = w.parts.find({anchor.figure, anchor.link});
-      return found != w.parts.end() ? found->second : w.parts.at({anchor.figure, ""});
+      const WrittenPart* found = find_in(w.parts, {anchor.figure, anchor.link});
+      return found ? *found : w.parts.at({anchor.figure, ""});
     };
     HeldPair pair{c.name, part(c.a), part(c.b), c.a.pose, c.b.pose, c.mask};
     if (c.b.figure.empty()) std::swap(pair.a, pair.b), std::swap(pair.pose_a, pair.pose_b);
@@ -184,7 +180,7 @@ Loaded<std::string> sdf_text(const SceneDescription& scene, const std::filesyste
 
 Writer::Writer(const SceneDescription& s, std::filesystem::path f)
     : SceneXml(s, std::move(f), kSdfFormat, "sdf"), parent(root), plain_masks(has_plain_masks(s)) {
-  root->SetAttribute("version", "");  // the first attribute; set when all is written
+  root->SetAttribute("version", "");  // the first attribute; its value is set at the end
   root->SetAttribute("xmlns:drake", "drake.mit.edu");
 }
 
@@ -206,7 +202,7 @@ void Writer::put_pose(Element& e, const Transform<>& X) {
 
 NamedPart name_part(Writer& w, Scope& top, const std::string& wanted, PartKind kind,
                     std::initializer_list<std::string> refers_to) {
-  const std::vector<std::string> names = split(wanted);
+  const std::vector<std::string> names = parts_of(wanted);
   Scope* scope = &top;
   std::size_t used = 0;
   for (; used + 1 < names.size(); ++used) {

@@ -8,14 +8,14 @@
 #include "io/scene_xml.h"
 #include "io/sdf/sdf_codes.h"
 
-/// The parts of the SDF writer. A figure is a model, its links stand where they are when all coordinates are zero
-/// (sdf_write_model.cc); shapes of the surroundings are static models, connections joints of the world (sdf_writer.cc).
+/// The parts of the SDF writer. A figure becomes a model with its links at zero coordinates (sdf_write_model.cc); environment shapes
+/// become static models, connections joints of the world (sdf_writer.cc).
 namespace kansetsu::io::sdf {
 
-/// A model of the file: names of its parts, and the models within it. All of them have the frame of the outermost.
+/// A model of the file with the names of its parts and nested models. All share the frame of the outermost model.
 struct Scope {
   Element* element = nullptr;
-  std::string path{};  ///< "inner::" of one within a model
+  std::string path{};  ///< "inner::" for a nested model
   std::set<std::string> names{};
   std::map<std::string, Scope> inner{};
 };
@@ -27,14 +27,14 @@ struct WrittenModel {
   bool self_collides = false;
 };
 
-/// Where a link or frame of a figure is.
+/// The place of a link or frame of a figure.
 struct WrittenPart {
   std::string model{};  ///< the outermost
-  std::string name{};   ///< within it, with "::"; "world" if it is none
-  Transform<> X_W{};    ///< where all coordinates are zero
+  std::string name{};   ///< within the model, with "::"; or "world"
+  Transform<> X_W{};    ///< at zero coordinates
 };
 
-/// A coordinate of a joint: where its gear would be written.
+/// The <axis> of a coordinate, where a mimic is written.
 struct WrittenAxis {
   Element* axis = nullptr;
   const Scope* scope = nullptr;
@@ -42,19 +42,19 @@ struct WrittenAxis {
   int index = 0;
 };
 
-/// A thing by its figure and its own name.
+/// A figure's name, and the name of a part of it.
 using Key = std::pair<std::string, std::string>;
 
 struct Writer : SceneXml {
   Element* parent = nullptr;  ///< of models: <world> or <sdf>
   std::map<std::string, WrittenModel> models{};
   std::map<Key, WrittenPart> parts{};
-  bool plain_masks = true;    ///< every shape touches all or nothing
-  bool needs_newest = false;  ///< SDF 1.11: gears, joints of the world
+  bool plain_masks = true;    ///< all shapes collide with everything or nothing
+  bool needs_newest = false;  ///< SDF 1.11: mimics, joints of the world
 
   Writer(const SceneDescription& scene, std::filesystem::path folder);
 
-  /// A model of that name, or one like it if it is taken.
+  /// Adds a model; its name gets a number if it is taken.
   std::pair<std::string, WrittenModel*> add_model(const std::string& wanted);
   void put_pose(Element& e, const Transform<>& X);
 };
@@ -64,16 +64,15 @@ struct NamedPart {
   Scope* scope = nullptr;
   std::string name{};  ///< in the scope
 };
-/// The scope that the name "inner::part" asks for, as far as what the part refers to is in it, and the part's name there; another one if it is
-/// taken.
+/// The scope for a name "inner::part", as far as it contains everything that the part refers to, and the part's name in it, made unique.
 NamedPart name_part(Writer& writer, Scope& top, const std::string& wanted, PartKind kind,
                     std::initializer_list<std::string> refers_to = {});
-/// "inner::part" as it is called in a scope that it is within.
+/// The name of "inner::part" relative to an enclosing scope.
 std::string name_within(const Scope& scope, const std::string& name);
 
 // sdf_write_model.cc
 void write_figure(Writer& writer, const FigureDescription& figure);
-/// A new <joint> and its name; X_CJ is its pose in the child. Without a scope it is the world's.
+/// Adds a <joint>. X_CJ: its pose in the child. @param scope  null: the world
 std::pair<Element*, NamedPart> add_joint(Writer& writer, Scope* scope, const std::string& wanted, const char* type,
                                          const std::string& parent, const std::string& child, const Transform<>& X_CJ);
 struct HeldPair {
@@ -82,17 +81,16 @@ struct HeldPair {
   Pose pose_a{}, pose_b{};
   ConstraintMask mask = kWeldMask;
 };
-/// A joint that holds two anchors together, which coincide where all coordinates are zero; reported if they do not, or if SDF has none
-/// like it.
+/// A joint between two anchors that coincide at zero coordinates. Recorded as lost if they do not, or if SDF has no such joint.
 void write_holding_joint(Writer& writer, Scope* scope, const HeldPair& pair);
 
 // sdf_write_shape.cc
 enum class ShapeUse { kCollision, kVisual };
-/// Names of the shapes of a link that are taken.
+/// Used names of a link's shapes.
 struct ShapeNames {
   std::set<std::string> collisions{}, visuals{};
 };
-/// `surface` is that of the shape, or of its figure.
+/// @param surface  of the shape or its figure
 void write_shape(Writer& writer, Element& link, ShapeNames& names, const LinkShape& shape, const Transform<>& X_LS,
                  const std::string& surface, ShapeUse use);
 

@@ -15,14 +15,14 @@ namespace {
 
 using urdf::Parsed;
 
-/// Whether a finding is about an element that the reader has refused already: one without a name, parent or child.
+/// Whether a finding repeats an error of the reader: elements without name, parent or child.
 bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused) {
   if (refused.empty()) return false;
   if (finding.path.find("[]") != std::string::npos || finding.path.find("[#") != std::string::npos) return true;
   return std::ranges::any_of(refused, [&](const std::string& path) { return finding.path.starts_with(path); });
 }
 
-/// The element within a link or joint that a finding about it concerns; empty if it is the whole.
+/// The child element that a finding about a link or joint concerns; empty: the element itself.
 std::string part_of(std::string_view code) {
   static constexpr std::pair<std::string_view, const char*> kParts[] = {
       {"MODEL007", "parent"}, {"MODEL008", "child"},    {"MODEL010", "child"},   {"MODEL011", "joint"},
@@ -34,7 +34,7 @@ std::string part_of(std::string_view code) {
   return {};
 }
 
-/// validate() knows descriptions: puts its findings into the terms of the file.
+/// Adds findings of validate(), with lines and paths of the file.
 void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> refused;
   for (const Diagnostic& d : diagnostics) {
@@ -50,7 +50,7 @@ void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::v
   std::ranges::stable_sort(diagnostics, {}, &Diagnostic::line);
 }
 
-/// Whether there is a document at all, so that the model in it is worth a look.
+/// Whether the document was parsed, so that validation makes sense.
 bool has_document(const Parsed& parsed) {
   return !parsed.description.name.empty() || !parsed.description.links.empty();
 }
@@ -84,7 +84,7 @@ Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& op
   Loaded<ModelDescription> read = read_urdf(file, options);
   if (!read) return {std::nullopt, std::move(read.diagnostics)};
   Loaded<Model> model = Model::build(*std::move(read.value));
-  // The description was validated as it was read; only what compiling adds is new.
+  // read_urdf() has validated the description; only new findings are added.
   for (Diagnostic& d : model.diagnostics) {
     const auto same = [&](const Diagnostic& known) { return known.code == d.code && known.message == d.message; };
     if (std::ranges::none_of(read.diagnostics, same)) read.diagnostics.push_back(std::move(d));

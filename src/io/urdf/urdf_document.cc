@@ -16,7 +16,7 @@ bool is_expression(std::string_view text) {
   return text.find("${") != std::string_view::npos || text.find("$(") != std::string_view::npos;
 }
 
-/// What xacro would still have to do at this element; empty if nothing.
+/// An unexpanded xacro expression of this element; empty if there is none.
 std::string xacro_in(const Element& element) {
   if (std::string_view(element.Name()).starts_with("xacro:")) return fmt::format("<{}>", tag_of(element));
   for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
@@ -25,7 +25,7 @@ std::string xacro_in(const Element& element) {
   return {};
 }
 
-/// Looks at the whole tree (tinyxml2 bounds its depth) but not into <gazebo>, whose plugins have a syntax of their own.
+/// Searches the tree except <gazebo>, whose plugins have their own syntax. tinyxml2 limits the depth.
 class XacroSearch : public tinyxml2::XMLVisitor {
  public:
   bool VisitEnter(const Element& element, const tinyxml2::XMLAttribute* /*first*/) override {

@@ -7,11 +7,10 @@
 
 #include "kansetsu/base/diagnostic.h"
 
-/// What a file is before it is read as URDF.
+/// Parsing a URDF document.
 namespace kansetsu::io::urdf {
 
-/// Parses the text; the reason if it is no XML document whose root is <robot>, or one that xacro has yet to expand.
-/// Its file is left empty.
+/// Parses the text; returns a diagnostic without file name if it is not a URDF document, or an unexpanded xacro file.
 std::optional<Diagnostic> parse_document(std::string_view text, tinyxml2::XMLDocument& document);
 
 }  // namespace kansetsu::io::urdf

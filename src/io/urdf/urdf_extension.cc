@@ -12,7 +12,7 @@
 namespace kansetsu::io::urdf {
 namespace {
 
-/// The index of a joint coordinate; whether the joint has it is for validate() to say.
+/// The index of a joint coordinate; validate() checks it against the joint.
 int read_index(Reader& reader, const Element& element) {
   double index = 0;
   read_number(reader.report, element, "index", index);
@@ -96,7 +96,7 @@ constexpr const char* kGroup = "drake:collision_filter_group";
 constexpr const char* kMember = "drake:member";
 constexpr const char* kIgnored = "drake:ignored_collision_filter_group";
 
-/// Drake's groups of links that do not collide with links of another (or the same) group, written out as pairs.
+/// Drake's collision filter groups, expanded to pairs of links.
 class CollisionGroups {
  public:
   explicit CollisionGroups(Reader& reader) : reader_(reader) {}

@@ -51,7 +51,7 @@ Vec3<> read_axis(Reader& reader, const Element& element) {
   check_element(reader.report, *child, {"xyz"});
   Vec3<> axis = standard;
   read_vec3(reader.report, *child, "xyz", axis);
-  if (norm(axis) >= 1e-9) return axis;  // below, nothing but the rounding of a zero
+  if (norm(axis) >= 1e-9) return axis;  // shorter: a rounded zero
   reader.report.error(*child, kZeroAxis, fmt::format("axis is the zero vector ({} {} {})", axis.x, axis.y, axis.z),
                       "give a direction, e.g. xyz=\"0 1 0\"; it is normalised on load");
   return standard;
@@ -60,7 +60,7 @@ Vec3<> read_axis(Reader& reader, const Element& element) {
 void read_one_dof_limit(Reader& reader, const Element& limit, const JointDescription& joint, DofDescription& dof) {
   read_limit(reader, limit, "effort", dof.effort);
   read_limit(reader, limit, "velocity", dof.velocity);
-  double lower = 0, upper = 0;  // URDF's value for the one that is missing
+  double lower = 0, upper = 0;  // URDF's default
   const bool has_lower = read_limit(reader, limit, "lower", lower);
   const bool has_upper = read_limit(reader, limit, "upper", upper);
   if (!has_lower && !has_upper) return;
@@ -92,7 +92,7 @@ void read_limits(Reader& reader, const Element& element, JointDescription& joint
   }
 }
 
-/// One number for all coordinates of the joint, or one for each.
+/// One number for all coordinates of the joint, or one per coordinate.
 void read_dof_numbers(Reader& reader, const Element& element, const char* attribute, JointDescription& joint,
                       double DofDescription::* member) {
   const char* text = element.Attribute(attribute);
@@ -137,7 +137,7 @@ void read_mimic(Reader& reader, const Element& element, const JointDescription& 
   reader.description.couplings.push_back(std::move(coupling));
 }
 
-/// Everything but the type, which decides how the rest is read.
+/// Reads everything but the type.
 void read_body(Reader& reader, const Element& element, JointDescription joint) {
   joint.line = element.GetLineNum();
   note_lines(reader, joint.line, element, {"parent", "child", "limit", "dynamics"});

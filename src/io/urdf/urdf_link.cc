@@ -8,12 +8,12 @@
 namespace kansetsu::io::urdf {
 namespace {
 
-/// quat_xyzw of URDF 1.1; its length does not matter.
+/// quat_xyzw of URDF 1.1, normalised.
 void read_quaternion(Reader& reader, const Element& element, Pose& pose) {
   std::array<double, 4> q{};
   if (!read_numbers(reader.report, element, "quat_xyzw", q)) return;
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  if (!(length > 1e-12 && length < 1e12)) {  // neither zero nor so long that squares overflow
+  if (!(length > 1e-12 && length < 1e12)) {  // can be normalised
     return reader.report.error(element, kRange, "quat_xyzw has no direction; its length is " + format_number(length),
                                "the identity quaternion is 0 0 0 1");
   }

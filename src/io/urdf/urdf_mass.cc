@@ -11,7 +11,7 @@ using NameSet = std::unordered_set<std::string_view>;
 
 bool has_mass(const LinkDescription& link) { return link.inertial && link.inertial->mass != 0; }
 
-/// Links that have mass, or carry a link that has on fixed joints.
+/// Links with mass, or with mass on their fixed children.
 NameSet find_massive(const ModelDescription& model) {
   std::unordered_map<std::string_view, std::string_view> welded_to;
   for (const JointDescription& joint : model.joints) {

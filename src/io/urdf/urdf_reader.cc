@@ -14,7 +14,7 @@ namespace {
 
 constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kRepeated, kUnknownElement, kUnknownAttribute, kTooMany};
 
-/// Elements with a meaning to other programs, of which this engine makes no use.
+/// Elements for other programs.
 bool is_unused(std::string_view tag) { return tag == "transmission" || tag == "gazebo" || tag == "sensor"; }
 
 void check_version(Reader& reader, const Element& robot) {
@@ -24,8 +24,8 @@ void check_version(Reader& reader, const Element& robot) {
                         fmt::format("version {} of URDF is not known; it is read as 1.0", quote(version)));
 }
 
-/// Joints may hang on a link "world" that no file defines: Drake's spelling of a robot bolted to the ground. Where other
-/// links are missing too, it is as likely a mistake as they are.
+/// Adds a link "world" that joints refer to but the file does not define, as Drake does for robots fixed to the ground. Not if other
+/// links are missing as well.
 void add_world(Reader& reader, const Element& robot) {
   ModelDescription& model = reader.description;
   std::set<std::string_view> known{"world"};
@@ -47,7 +47,7 @@ void add_world(Reader& reader, const Element& robot) {
   }
 }
 
-/// For findings about how links are joined, which are best looked at where the joint is.
+/// Notes the lines of joints, for findings about how links are connected.
 void note_joints(Reader& reader) {
   std::map<std::string_view, int> line;
   for (const LinkDescription& link : reader.description.links) line.emplace(link.name, link.line);
@@ -92,7 +92,7 @@ void read_robot(Reader& reader, const Element& robot) {
   for (const Element* child = robot.FirstChildElement(); child; child = child->NextSiblingElement()) {
     read_child(reader, *child);
   }
-  // After the joints, so that the order of couplings is always the same: mimics first.
+  // After the joints: mimics precede other couplings.
   if (const Element* extension = robot.FirstChildElement("kansetsu")) read_model_extension(reader, *extension);
   read_collision_groups(reader, robot);
   resolve_materials(reader);

@@ -13,11 +13,11 @@
 /// The parts of the URDF reader, one file per kind of element.
 namespace kansetsu::io::urdf {
 
-/// Lines that the description does not keep: by the line of the link or joint and the element within it ("axis"), or by
-/// 0 and the path of a part that has no line of its own ("frame[grip]").
+/// Lines that descriptions do not contain: by the line of a link or joint and its child element ("axis"), or by 0 and the path of
+/// another part ("frame[grip]").
 using Lines = std::map<std::pair<int, std::string>, int>;
 
-/// A document being read: what has been understood of it, and what was wrong.
+/// A document being read.
 struct Reader {
   XmlReport report;
   MeshFinder meshes;
@@ -32,7 +32,7 @@ struct Reader {
 };
 
 // urdf_link.cc
-/// Remembers the lines of the element's children of these names, under the line of the link or joint they belong to.
+/// Notes the lines of these children under the line of their link or joint.
 void note_lines(Reader& reader, int line, const Element& element, Names tags);
 void read_link(Reader& reader, const Element& element);
 /// <origin xyz rpy>, or the attributes xyz and rpy of another element. Missing parts are zero.
@@ -43,14 +43,14 @@ Pose read_origin(Reader& reader, const Element& element);
 // urdf_shape.cc
 void read_shape(Reader& reader, const Element& element, std::vector<LinkShape>& shapes);
 void read_global_material(Reader& reader, const Element& element);
-/// Gives materials that are only named the colour and texture of the material of that name.
+/// Resolves references to materials by name.
 void resolve_materials(Reader& reader);
 
 // urdf_joint.cc
 void read_joint(Reader& reader, const Element& element);
-/// <drake:joint>: the joint types that Drake adds to URDF.
+/// <drake:joint>: additional joint types of Drake.
 void read_drake_joint(Reader& reader, const Element& element);
-/// Gears need joints of one coordinate; called when all joints are known.
+/// Checks that <mimic> refers to joints of one coordinate; called when all joints are known.
 void check_mimics(Reader& reader);
 
 // urdf_extension.cc
@@ -58,15 +58,15 @@ void check_mimics(Reader& reader);
 void read_model_extension(Reader& reader, const Element& element);
 /// <kansetsu> in <joint>.
 void read_joint_extension(Reader& reader, const Element& element, JointDescription& joint);
-/// <frame name link xyz rpy>, as Drake has it.
+/// <frame name link xyz rpy>, a Drake extension.
 void read_frame(Reader& reader, const Element& element);
 /// <drake:collision_filter_group> of the whole document, as pairs of links.
 void read_collision_groups(Reader& reader, const Element& robot);
-/// A position, velocity or effort limit, infinite if written as inf or as the largest double.
+/// A position, velocity or effort limit; infinite if it is inf or the largest double.
 bool read_limit(Reader& reader, const Element& element, const char* attribute, double& out);
 
 // urdf_mass.cc
-/// Remarks on links that move without having mass.
+/// Warns about moving links without mass.
 void check_masses(Reader& reader, const Element& robot);
 
 /// Parses without validating.

@@ -9,7 +9,7 @@
 namespace kansetsu::io::urdf {
 namespace {
 
-/// A length that must be there and not be negative.
+/// A required, non-negative length.
 double read_size(Reader& reader, const Element& element, const char* attribute) {
   double size = 0;
   read_required_number(reader.report, element, attribute, size);
@@ -53,7 +53,7 @@ bool is_collision(const Element& mesh) {
   return shape && shape->ToElement() && std::string_view(shape->ToElement()->Name()) == "collision";
 }
 
-/// Looks the file up. Without a mesh that would touch, the model is partial; a missing mesh that is only shown is a warning.
+/// Resolves a mesh file. A missing collision mesh makes the model partial; a missing visual mesh is a warning.
 std::string locate(Reader& reader, const Element& element, const std::string& uri) {
   const MeshPath found = reader.meshes.find(uri);
   const auto tell = [&](const char* code, std::string message, std::string hint) {
@@ -111,7 +111,7 @@ std::optional<Shape> read_geometry(Reader& reader, const Element& element) {
   return shape;
 }
 
-/// The file, if it is there and may be read; else its name alone, by which nothing is opened.
+/// The path of a texture file that exists and may be read; otherwise only its name.
 std::string texture_file(const Reader& reader, const std::string& uri) {
   if (uri.empty()) return {};
   const MeshPath found = reader.meshes.find(uri);
@@ -148,7 +148,7 @@ Material read_material(Reader& reader, const Element& element) {
 
 bool is_only_named(const Material& material) { return !material.rgba && material.texture.empty(); }
 
-/// A material within a link defines its name for others, or uses a name that others define.
+/// Notes a material of a link: a definition, or a reference by name.
 void note_material(Reader& reader, const Element& element, const Material& material) {
   if (material.name.empty()) return;
   if (is_only_named(material)) {

@@ -14,7 +14,7 @@
 namespace kansetsu::io {
 namespace {
 
-/// Other programs read no "inf": the largest double stands for it.
+/// The largest double instead of infinity, which other programs do not read.
 double limit_text(double x) {
   return std::clamp(x, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
 }
@@ -99,7 +99,7 @@ class UrdfWriter {
     if (!material.texture.empty()) xml_.open("texture").attribute("filename", material.texture).close();
     xml_.close();
   }
-  /// By name alone where the name says it all.
+  /// By name only, if it is one of the model's materials.
   void write_use(const Material& material) {
     const auto global = materials_.find(material.name);
     if (global == materials_.end() || *global->second != material) return write_material(material);
@@ -122,7 +122,7 @@ class UrdfWriter {
   template <class S>
   void write_shape(const S&) {}  // left out before
 
-  /// What URDF has no element for; empty if it has.
+  /// The kind of a shape that URDF does not have; empty if it has it.
   static std::string_view foreign_shape(const Shape& shape) {
     if (std::holds_alternative<Plane>(shape)) return "planes";
     if (std::holds_alternative<ConvexHull>(shape)) return "convex hulls";
@@ -186,7 +186,7 @@ class UrdfWriter {
     xml_.close();
   }
 
-  /// What URDF has of a coordinate. Everything is given where anything is: programs differ in what they assume otherwise.
+  /// <limit> and <dynamics>, with all attributes: defaults differ between programs.
   void write_dof(const JointDescription& joint, const DofDescription& dof) {
     if (!joint.continuous || dof.effort < kInfinity || dof.velocity < kInfinity) {
       xml_.open("limit");
@@ -205,7 +205,7 @@ class UrdfWriter {
     xml_.attribute("multiplier", coupling.terms[0].ratio).attribute("offset", coupling.offset).close();
   }
 
-  /// What of a coordinate write_dof() has not written already.
+  /// Whether a number of a coordinate is not written by write_dof().
   bool is_extra(const JointDescription& joint, const DofDescription& dof, const DofField& a) const {
     if (dof.*a.member == DofDescription{}.*a.member) return false;
     if (info(joint.type).nv > 1) return true;
