@@ -62,11 +62,11 @@ struct Touch {
   Vec3<> origin;
   ContactPatch patch;
   ContactMemory memory;
-  int only = -1;                          ///< the only near point of several: then the patch is that point; else −1
-  double only_x = 0, only_y = 0;          ///< that point relative to the mean of all points, in E [m]
-  bool is_new = false;                    ///< a vertex has begun to touch
-  double rolling = 0;                     ///< lever of the moment that resists rolling [m]
-  double pressure = 0;                    ///< of the last step [N]
+  int only = -1;                  ///< the only near point of several: then the patch is that point; else −1
+  double only_x = 0, only_y = 0;  ///< that point relative to the mean of all points, in E [m]
+  bool is_new = false;            ///< a vertex has begun to touch
+  double rolling = 0;             ///< lever of the moment that resists rolling [m]
+  double pressure = 0;            ///< of the last step [N]
   const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< ends of the shapes
 };
 
