@@ -59,15 +59,16 @@ void EnergyGuard::end_correction(const IslandWork& w) const {
 /// left. Their energy in the other posture differs by less than the errors may be. If it does not, nothing moves any more inside
 /// the island.
 void EnergyGuard::take_away(IslandWork& w, double h) const {
+  double taken = 0;
   for (int n = 0; n <= threshold::kMostEnergyCuts; ++n) {
     const Gain now = gain(w, h);
-    if (!now.is_excess()) return;
+    if (!now.is_excess()) break;
     for (FigureData& f : w.members) {
       f.q = f.q_middle, f.v = f.v_middle;
       f.kick(h);
       if (!is_finite(f.v)) f.v.setZero();
     }
-    w.account.work.others -= slow_down(w, n < threshold::kMostEnergyCuts ? now.found : kInfinity, w.kinetic);
+    taken += slow_down(w, n < threshold::kMostEnergyCuts ? now.found : kInfinity, w.kinetic);
     for (FigureData& f : w.members) {
       f.vdot = (f.v - f.v_middle) / h, f.v = f.v_middle;
       f.add_turning(-1);
@@ -75,6 +76,7 @@ void EnergyGuard::take_away(IslandWork& w, double h) const {
     }
     w.kept = false;
   }
+  w.account.work.others -= taken;  // only now: gain() would find it missing again
 }
 
 }  // namespace kansetsu

@@ -40,6 +40,18 @@ TEST_CASE("a part that gives kStepGain of the kinetic energy is too long, one th
   }
 }
 
+TEST_CASE("what a part has given is taken away, and no velocity turns round") {
+  Gained g(50, 0.2);  // rad/s: 0.1 rad in the step
+  IslandWork& w = g.islands[0];
+  FigureData& f = w.members[0];
+  const double before = f.energy_of(f.q_begin, f.v_begin).kinetic;
+  g.guard.take_away(w, kStep);
+  CHECK(w.kinetic_energy() == doctest::Approx(before).epsilon(threshold::kStepGain));
+  CHECK(f.v[0] > 0);
+  CHECK(w.account.work.others == doctest::Approx(-0.2 * before).epsilon(threshold::kStepGain));
+  CHECK(!w.kept);
+}
+
 TEST_CASE("where nothing moves far and all contacts are solved, energy is not looked at") {
   Gained g(1, 0.5);
   IslandWork& w = g.islands[0];
