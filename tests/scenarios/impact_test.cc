@@ -62,7 +62,7 @@ TEST_CASE("a moving bat gives a ball the speed of Newton's law of impact, and it
       world.advance(1.2 / speed);
       const double after = speed * (1 + restitution);
       CHECK(world.v(id)[3] == doctest::Approx(after).epsilon(1e-3));  // h·v of the way may be left to close
-      const WorldHealth health = world.health();  // the work of the bat is in the balance
+      const WorldHealth health = world.health();                      // the work of the bat is in the balance
       CHECK(std::abs(health.energy_drift) <= 1e-12 * std::max(health.energy, 1.0));  // rounding
     }
   }
