@@ -297,3 +297,37 @@ def test_the_command_is_hardened():
     assert "GNU_RELRO" in look("-l") and re.search(r"GNU_STACK.* RW ", look("-l"))
     if "__asan_init" not in look("-s"):
         assert "BIND_NOW" in look("-d") and "__stack_chk_fail" in look("-s")
+
+
+SCENE_WITH_ERRORS = """
+[[environment]]
+name = "belt"
+type = "box"
+size = [2.0, 0.5, 0.1]
+surface_speed = [0.3, 0.0, 0.0]
+[[body]]
+name = "box"
+type = "box"
+size = [0.1, 0.1, 0.1]
+mass = -0.5
+[[connection]]
+name = "rope"
+a = {p = [1.5, 0.0, 2.0]}
+b = {figure = "box"}
+kind = "pont"
+[[event]]
+name = "grab"
+when = "time"
+do = "connect"
+target = "roap"
+"""
+
+
+def test_all_errors_of_a_scene_are_reported_at_once(tmp_path: Path):
+    """Misspelt keys and words together with wrong numbers and names, not one kind after the other."""
+    scene = tmp_path / "scene.toml"
+    scene.write_text(SCENE_WITH_ERRORS)
+    result = run("check", scene)
+    assert result.exit_code == BAD_FILE and "failed, 5 errors" in result.stdout, result.stderr  # the mass makes two
+    for word in ("surface_speed", "pont", "-0.5", "roap"):
+        assert word in result.stderr

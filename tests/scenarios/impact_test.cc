@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "kansetsu/model/figures.h"
+#include "kansetsu/sim/health.h"
 #include "kansetsu/sim/world.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -45,7 +47,7 @@ std::vector<Thrown> thrown() {
 }  // namespace
 
 /// The impact takes energy in the frame of the bat only: in that of the world the ball gains most of what it has.
-TEST_CASE("a bat that moves as it is told gives a ball the speed that Newton's law of impact says") {
+TEST_CASE("a moving bat gives a ball the speed of Newton's law of impact, and its work is in the energy balance") {
   for (const double speed : {2.0, 20.0, 100.0}) {
     for (const double restitution : {0.0, 0.5, 1.0}) {
       CAPTURE(speed);
@@ -60,6 +62,8 @@ TEST_CASE("a bat that moves as it is told gives a ball the speed that Newton's l
       world.advance(1.2 / speed);
       const double after = speed * (1 + restitution);
       CHECK(world.v(id)[3] == doctest::Approx(after).epsilon(1e-3));  // h·v of the way may be left to close
+      const WorldHealth health = world.health();                      // the work of the bat is in the balance
+      CHECK(std::abs(health.energy_drift) <= 1e-12 * std::max(health.energy, 1.0));  // rounding
     }
   }
 }

@@ -41,6 +41,10 @@ Diagnostic problem(const char* code, const std::string& file, int line, std::str
   return {Severity::kError, code, file, line, {}, std::move(message), std::move(hint)};
 }
 
+/// Unknown keys and keywords leave a record that can be checked further. Other errors, as of a model that cannot be read, would be followed
+/// by errors about its parts.
+bool can_be_checked(const Diagnostic& d) { return !d.is_error() || d.code == kUnknownKey || d.code == kKeyword; }
+
 std::vector<Diagnostic> sorted(std::vector<Diagnostic> diagnostics) {
   std::ranges::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
@@ -61,7 +65,7 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
   scene::read(reader, parsed.table);
   std::vector<Diagnostic> diagnostics = std::move(reader.warnings);
   for (Diagnostic& d : reader.report.take()) diagnostics.push_back(std::move(d));
-  if (!has_errors(diagnostics)) {
+  if (std::ranges::all_of(diagnostics, scene::can_be_checked)) {
     const auto known = [&](const Diagnostic& d) {
       return std::ranges::any_of(diagnostics,
                                  [&](const Diagnostic& k) { return k.code == d.code && k.message == d.message; });
