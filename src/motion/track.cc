@@ -48,18 +48,8 @@ constexpr double kLeastHold = 0.2;                      // [s] of a seat or a ho
 const Box kSeat{{0.35, 0.4, 0.04}};                     // thin, so that legs go beneath it
 constexpr double kSeatBelow = 0.06;                     // [m] of the pelvis' joint that flesh is thick
 constexpr double kCarriedGain = 40, kCarriedRate = 12;  // [1/s², 1/s] of the mass centre over hands, knees, a seat
-constexpr double kFastest = 20;                         // [m/s] of a link of a person
 constexpr double kTooLow = 0.03;     // [m] at the end of a flight: a foot that still touches then goes on pushing
 constexpr double kMomentumGain = 5;  // [1/s] at which angular momentum comes back to the clip's
-
-/// [s] from which on a clip is a motion. Exporters put the rest pose in front of it: nothing moves as fast as from there to the next frame.
-double first_of_motion(const Model& model, const Clip& clip) {
-  const LinkPoses a = fk(model, clip.q.col(0)), b = fk(model, clip.q.col(std::min(1, clip.frames() - 1)));
-  double farthest = 0;
-  for (int i = 0; i < model.link_count(); ++i) farthest = std::max(farthest, norm(b[LinkId{i}].p - a[LinkId{i}].p));
-  const size_t first = clip.frames() > 2 && farthest > kFastest * (clip.times[1] - clip.times[0]) ? 1 : 0;
-  return clip.times[first];
-}
 
 /// The velocity of the base with which the whole figure has a given momentum.
 void set_momentum(const Model& model, const Vec3<>& com_velocity, const Vec3<>& angular, State& state) {
@@ -143,8 +133,8 @@ struct Tracker::Impl : Tracker::Memory {
         wanted(m),
         reference(m) {
     if (const auto problem = clip_problem(model, c)) throw Error("Tracker: " + *problem);
-    const Clip part = resample(
-        model, cut(model, c, std::max(o.from, first_of_motion(model, c)), std::min(o.to, c.times.back())), kRate);
+    const Clip part =
+        resample(model, cut(model, c, std::max(o.from, c.times.front()), std::min(o.to, c.times.back())), kRate);
     if (part.frames() < 20) throw Error("Tracker: the selected part of the clip is shorter than 0.1 s");
     plan = plan_track(model, biped, part, o.cutoff, (c.frames() - 1) / c.duration());
     for (const TrackPlan::Centre& at : plan.centre) com_height += at.p.z / double(plan.centre.size());

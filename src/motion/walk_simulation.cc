@@ -364,6 +364,7 @@ WalkReport WalkSimulation::report() const {
   r.foot_slide = m.quality.slide(), r.peak_weights = m.quality.peak_force() / m.weight;
   if (m.tracker) {
     r.clip_seconds = m.tracker->duration();
+    r.props = m.tracker->props();
     r.path_error = m.quality.path_error(), r.turn_error = m.quality.turn_error();
     r.jerk_ratio = m.quality.jerk_ratio();
   }
