@@ -122,7 +122,7 @@ class Search {
         if (all.back().better_than(best)) best = all.back();
         if (std::isinf(best.end) && best.strain < kGood) return best;
       }
-      std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.better_than(b); });
+      std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.better_than(b); });
       const int elite = std::min(kElite, int(all.size()));
       mean.setZero();
       for (int i = 0; i < elite; ++i) mean += all[size_t(i)].x / elite;
