@@ -163,7 +163,7 @@ struct Tracker::Impl : Tracker::Memory {
   void keep_in_step(double time, double dt, const FootSensing& feet);
   bool flies_too_low(int k) const;
   void look_up_corrections(double time);
-  Vec3<> corrected_landing(int side, double at) const;
+  Vec3<> corrected_landing(int side, double time, double until) const;
   double measure_strain(const Centroidal& c) const;
   void look_up(double time);
   Transform<> wanted_sole(bool left) const { return wanted.poses[biped.sole(left).link] * biped.sole(left).X_LS; }
@@ -238,11 +238,11 @@ void Tracker::Impl::look_up_corrections(double time) {
   }
 }
 
-/// By how much corrections move the foothold of a foot that lands at this time.
-Vec3<> Tracker::Impl::corrected_landing(int side, double at) const {
+/// By how much corrections move the foothold of a foot that will land in `until` seconds. None does anything before its start.
+Vec3<> Tracker::Impl::corrected_landing(int side, double time, double until) const {
   Vec3<> sum{};
   for (const TrackCorrection& c : corrections)
-    if (at > c.start && at <= c.end) sum += c.foothold[size_t(side)];
+    if (time > c.start && time + until <= c.end) sum += c.foothold[size_t(side)];
   return sum;
 }
 
@@ -281,7 +281,7 @@ void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
     // Along the clip's way, over to where the foot will be needed.
     if (was_down[side]) lifted[side] = shift[side];
     was_down[side] = false;
-    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) + corrected_landing(side, time + until) - off;
+    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) + corrected_landing(side, time, until) - off;
     const double length = norm(needed);
     if (length > kLongestShift) needed = (kLongestShift / length) * needed;
     const double part = air / std::max(air + until, 1e-3), s = part * part * (3 - 2 * part);

@@ -159,6 +159,13 @@ def test_a_search_finds_a_jump_that_does_not_fall():
 
 
 @pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
+def test_what_a_search_finds_holds_from_the_start():
+    # A correction of a foothold must not act before it begins: the run from the start would be another one than that of the search.
+    r = report("track", Path(DATA) / "mocap" / "asf_amc" / "11_01.amc")
+    assert r["status"] == "ok" and r["corrections"]
+
+
+@pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
 def test_the_report_says_how_a_clip_is_followed():
     result = run("track", str(Path(DATA) / "mocap" / "asf_amc" / "02_01.amc"))
     assert result.exit_code == 0, result.stderr
