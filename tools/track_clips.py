@@ -42,7 +42,9 @@ def track(command: Path, clip: Path, seconds: float, options: list[str]) -> dict
 
 
 def row(name: str, half: str, r: dict) -> list[str]:
-    number = lambda key, form: format(r[key], form) if key in r else "–"
+    def number(key: str, form: str) -> str:
+        return format(r[key], form) if key in r else "–"
+
     return [
         name,
         half,
@@ -61,13 +63,22 @@ def row(name: str, half: str, r: dict) -> list[str]:
 HEAD = ["clip", "half", "status", "followed [s]", "joints [rad]", "path [m]", "slide [m]", "peak [BW]", "jerk", "wall [s]", "cause"]
 
 
+def close(r: dict) -> bool:
+    """Whether a clip that was followed to its end still looks like itself: joints within 0.3 rad, the path within 0.5 m."""
+    return r["joint_error"] < 0.3 and r["path_error"] < 0.5
+
+
 def summary(half: str, reports: list[dict]) -> str:
     whole = [r for r in reports if r["status"] == "ok"]
     part = [min(r["seconds"] / r["clip_seconds"], 1) if "clip_seconds" in r else 0 for r in reports]
-    mean = lambda key: sum(r[key] for r in whole) / max(len(whole), 1) if all(key in r for r in whole) else float("nan")
+
+    def mean(key: str) -> float:
+        return sum(r[key] for r in whole) / max(len(whole), 1)
+
     return (
-        f"{half}: {len(whole)} of {len(reports)} to the end, {100 * sum(part) / max(len(part), 1):.1f} % of their time; of those followed, means: "
-        f"joints {mean('joint_error'):.3f} rad, path {mean('path_error'):.3f} m, slide {mean('foot_slide'):.3f} m, "
+        f"{half}: {len(whole)} of {len(reports)} to the end, {sum(map(close, whole))} of them close, "
+        f"{sum(not r['corrections'] for r in whole)} without corrections; {100 * sum(part) / max(len(part), 1):.1f} % of the time; "
+        f"means of those followed: joints {mean('joint_error'):.3f} rad, path {mean('path_error'):.3f} m, slide {mean('foot_slide'):.3f} m, "
         f"peak {mean('peak_weights'):.1f} BW, jerk {mean('jerk_ratio'):.2f}"
     )
 

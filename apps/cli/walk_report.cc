@@ -53,6 +53,17 @@ std::string corrections_text(const WalkReport& r) {
                      100 * foothold);
 }
 
+/// What the clip leans on, and was put there.
+std::string props_text(const WalkReport& r) {
+  std::string text;
+  for (const TrackProp& p : r.props) {
+    const Vec3<>& at = p.X_WP.p;
+    text += fmt::format("{}{} from {:.1f} to {:.1f} s at ({:.2f}, {:.2f}, {:.2f}) m", text.empty() ? "" : "; ",
+                        p.seat ? "a seat" : "a hold of the " + p.name, p.start, p.end, at.x, at.y, at.z);
+  }
+  return text;
+}
+
 std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) {
   const WorldTotals& t = walk.world().totals();
   std::vector<std::vector<std::string>> rows{
@@ -66,6 +77,7 @@ std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) 
       {"foothold error to the clip", fmt::format("{:.1f} cm at the end", 100 * r.shift)},
       {"jerk of the joints", fmt::format("{:.1f} times that of the clip", r.jerk_ratio)},
       {"corrections of the clip", corrections_text(r)},
+      {"added to the world", props_text(r)},
       {"capture point error", fmt::format("{:.1f} mm root mean square", 1e3 * r.capture_error)},
       {"mean vertical force", fmt::format("{:.4f} of the weight", r.vertical_force)},
       {"peak vertical force", fmt::format("{:.2f} of the weight, mean of 10 ms", r.peak_weights)},
@@ -90,6 +102,7 @@ std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) 
     for (const char* name : {"joint error to the clip", "path error to the clip", "foothold error to the clip",
                              "jerk of the joints", "corrections of the clip"})
       drop(name);
+  if (r.props.empty()) drop("added to the world");
   for (const Push& push : walk.pushes()) rows.insert(rows.begin() + 1, {"pushed", push_text(push)});
   return table(rows);
 }
@@ -116,6 +129,10 @@ std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) 
   }
   json.end_array();
   json.entry("limit_margin", r.limit_margin).entry("infeasible", double(r.infeasible));
+  json.key("props").begin_array();
+  for (const TrackProp& p : r.props)
+    json.begin_object().entry("name", p.name).entry("start", p.start).entry("end", p.end).end_object();
+  json.end_array();
   json.key("contacts").begin_object();
   json.entry("surface", double(r.modes[3])).entry("line", double(r.modes[2])).entry("point", double(r.modes[1]));
   json.entry("sliding", double(r.sliding)).end_object();

@@ -23,6 +23,8 @@ AnyDict to_dict(const WalkReport& r) {
   out["root_wrench"] = r.root_wrench, out["unbalanced"] = r.unbalanced, out["slip"] = r.slip,
   out["joint_error"] = r.joint_error;
   out["shift"] = r.shift, out["infeasible"] = r.infeasible;
+  out["foot_slide"] = r.foot_slide, out["peak_weights"] = r.peak_weights, out["clip_seconds"] = r.clip_seconds;
+  out["path_error"] = r.path_error, out["turn_error"] = r.turn_error, out["jerk_ratio"] = r.jerk_ratio;
   return out;
 }
 
@@ -36,6 +38,10 @@ AnyDict run(WalkSimulation& simulation, const std::optional<PathLike>& record, d
   if (record) files.push_back(record->string());
   cli::WorldRecorder recorder(simulation.world(), simulation.scene(), files, rate);
   recorder.add(simulation.world());
+  simulation.prepare([&](double reached) {
+    teller.look(reached, duration);
+    return true;
+  });
   for (bool more = true; more;) {
     {
       nb::gil_scoped_release release;
@@ -64,10 +70,10 @@ AnyDict walk(const ModelHandle& m, double speed, double distance, double turn, d
   return run(simulation, record, rate, progress, duration);
 }
 
-AnyDict track(const ModelHandle& m, const Clip& clip, double friction, double cutoff,
+AnyDict track(const ModelHandle& m, const Clip& clip, double friction, double cutoff, int tries,
               const std::optional<PathLike>& record, double rate, Progress progress) {
   WalkSetup setup;
-  setup.track.friction = friction, setup.track.cutoff = cutoff;
+  setup.track.friction = friction, setup.track.cutoff = cutoff, setup.track.tries = tries;
   WalkSimulation simulation(m.model, clip, setup);
   return run(simulation, record, rate, progress, clip.duration());
 }
@@ -90,8 +96,10 @@ void bind_walking(nb::module_& module) {
              "Simulates a walking figure and returns the report. record: a file, at `rate` frames per second. "
              "progress: True for a bar, or a function of (done, total) seconds.");
   module.def("track", track, "model"_a, "clip"_a, nb::kw_only(), "friction"_a = 0.6, "cutoff"_a = 6.0,
-             "record"_a = nb::none(), "rate"_a = 60.0, "progress"_a = false,
-             "Simulates a figure that tracks a clip by joint torques alone, likewise.");
+             "tries"_a = TrackOptions{}.tries, "record"_a = nb::none(), "rate"_a = 60.0, "progress"_a = false,
+             "Simulates a figure that tracks a clip by joint torques alone, likewise. tries: simulations per round of "
+             "the search "
+             "for a motion that does not fall; 0: no search.");
 }
 
 }  // namespace kansetsu::python

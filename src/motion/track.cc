@@ -48,18 +48,8 @@ constexpr double kLeastHold = 0.2;                      // [s] of a seat or a ho
 const Box kSeat{{0.35, 0.4, 0.04}};                     // thin, so that legs go beneath it
 constexpr double kSeatBelow = 0.06;                     // [m] of the pelvis' joint that flesh is thick
 constexpr double kCarriedGain = 40, kCarriedRate = 12;  // [1/s², 1/s] of the mass centre over hands, knees, a seat
-constexpr double kFastest = 20;                         // [m/s] of a link of a person
 constexpr double kTooLow = 0.03;     // [m] at the end of a flight: a foot that still touches then goes on pushing
 constexpr double kMomentumGain = 5;  // [1/s] at which angular momentum comes back to the clip's
-
-/// [s] from which on a clip is a motion. Exporters put the rest pose in front of it: nothing moves as fast as from there to the next frame.
-double first_of_motion(const Model& model, const Clip& clip) {
-  const LinkPoses a = fk(model, clip.q.col(0)), b = fk(model, clip.q.col(std::min(1, clip.frames() - 1)));
-  double farthest = 0;
-  for (int i = 0; i < model.link_count(); ++i) farthest = std::max(farthest, norm(b[LinkId{i}].p - a[LinkId{i}].p));
-  const size_t first = clip.frames() > 2 && farthest > kFastest * (clip.times[1] - clip.times[0]) ? 1 : 0;
-  return clip.times[first];
-}
 
 /// The velocity of the base with which the whole figure has a given momentum.
 void set_momentum(const Model& model, const Vec3<>& com_velocity, const Vec3<>& angular, State& state) {
@@ -143,8 +133,8 @@ struct Tracker::Impl : Tracker::Memory {
         wanted(m),
         reference(m) {
     if (const auto problem = clip_problem(model, c)) throw Error("Tracker: " + *problem);
-    const Clip part = resample(
-        model, cut(model, c, std::max(o.from, first_of_motion(model, c)), std::min(o.to, c.times.back())), kRate);
+    const Clip part =
+        resample(model, cut(model, c, std::max(o.from, c.times.front()), std::min(o.to, c.times.back())), kRate);
     if (part.frames() < 20) throw Error("Tracker: the selected part of the clip is shorter than 0.1 s");
     plan = plan_track(model, biped, part, o.cutoff, (c.frames() - 1) / c.duration());
     for (const TrackPlan::Centre& at : plan.centre) com_height += at.p.z / double(plan.centre.size());
@@ -173,7 +163,7 @@ struct Tracker::Impl : Tracker::Memory {
   void keep_in_step(double time, double dt, const FootSensing& feet);
   bool flies_too_low(int k) const;
   void look_up_corrections(double time);
-  Vec3<> corrected_landing(int side, double at) const;
+  Vec3<> corrected_landing(int side, double time, double until) const;
   double measure_strain(const Centroidal& c) const;
   void look_up(double time);
   Transform<> wanted_sole(bool left) const { return wanted.poses[biped.sole(left).link] * biped.sole(left).X_LS; }
@@ -248,11 +238,11 @@ void Tracker::Impl::look_up_corrections(double time) {
   }
 }
 
-/// By how much corrections move the foothold of a foot that lands at this time.
-Vec3<> Tracker::Impl::corrected_landing(int side, double at) const {
+/// By how much corrections move the foothold of a foot that will land in `until` seconds. None does anything before its start.
+Vec3<> Tracker::Impl::corrected_landing(int side, double time, double until) const {
   Vec3<> sum{};
   for (const TrackCorrection& c : corrections)
-    if (at > c.start && at <= c.end) sum += c.foothold[size_t(side)];
+    if (time > c.start && time + until <= c.end) sum += c.foothold[size_t(side)];
   return sum;
 }
 
@@ -291,7 +281,7 @@ void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
     // Along the clip's way, over to where the foot will be needed.
     if (was_down[side]) lifted[side] = shift[side];
     was_down[side] = false;
-    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) + corrected_landing(side, time + until) - off;
+    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) + corrected_landing(side, time, until) - off;
     const double length = norm(needed);
     if (length > kLongestShift) needed = (kLongestShift / length) * needed;
     const double part = air / std::max(air + until, 1e-3), s = part * part * (3 - 2 * part);

@@ -17,6 +17,7 @@ constexpr double kGain = 0.15;          // [s] by which a fall has to come later
 constexpr double kGood = 0.5;           // strain at which no better way is looked for
 constexpr int kRounds = 2, kElite = 4;  // of tries; of which the next round is drawn
 constexpr double kPrice = 0.02;         // strain that a correction of one standard deviation costs
+constexpr int kMoreTries = 3;           // times as many where a search finds nothing
 constexpr int kMostSearches = 30;       // per clip
 
 /// Standard deviations: an acceleration along the ground and upwards [m/s²], a moment [N·m], a foothold [m].
@@ -109,19 +110,19 @@ class Search {
     return {x, run_.fallen() ? run_.time() : kInfinity, run_.strain() + kPrice * x.norm()};
   }
 
-  Outcome best_of_rounds(const Kept& from, double fall) {
+  Outcome best_of_rounds(const Kept& from, double fall, int tries) {
     Outcome best{.end = fall, .strain = kInfinity};
     Numbers mean = Numbers::Zero(), deviation = Numbers::Ones();
     for (int round = 0; round < kRounds; ++round) {
       std::vector<Outcome> all;
-      for (int i = 0; i < options_.tries && goes_on(); ++i) {
+      for (int i = 0; i < tries && goes_on(); ++i) {
         Numbers x;
         for (double& n : x) n = normal_();
         all.push_back(attempt(from, fall, mean + deviation.cwiseProduct(x)));
         if (all.back().better_than(best)) best = all.back();
         if (std::isinf(best.end) && best.strain < kGood) return best;
       }
-      std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.better_than(b); });
+      std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.better_than(b); });
       const int elite = std::min(kElite, int(all.size()));
       mean.setZero();
       for (int i = 0; i < elite; ++i) mean += all[size_t(i)].x / elite;
@@ -132,27 +133,25 @@ class Search {
 
   /// @return  whether a way was found that falls later, or not
   bool search(double fall) {
-    Outcome best{.end = fall, .strain = kInfinity};
-    const Kept* from = nullptr;
-    for (const double back : kBack) {
-      const auto after =
-          std::find_if(moments_.begin(), moments_.end(), [&](const Kept& m) { return m.time > fall - back; });
-      const Kept& start = after == moments_.begin() ? moments_.front() : *std::prev(after);
-      if (from == &start) continue;
-      const Outcome found = best_of_rounds(start, fall);
-      if (found.better_than(best)) best = found, from = &start;
-      if (std::isinf(best.end)) break;
-      if (&start == &moments_.front()) break;
+    for (const int tries : {options_.tries, kMoreTries * options_.tries}) {
+      Outcome best{.end = fall, .strain = kInfinity};
+      const Kept* from = nullptr;
+      for (const double back : kBack) {
+        const auto after =
+            std::find_if(moments_.begin(), moments_.end(), [&](const Kept& m) { return m.time > fall - back; });
+        const Kept& start = after == moments_.begin() ? moments_.front() : *std::prev(after);
+        if (from == &start) continue;
+        const Outcome found = best_of_rounds(start, fall, tries);
+        if (found.better_than(best)) best = found, from = &start;
+        if (std::isinf(best.end) || &start == &moments_.front()) break;
+      }
+      if (!from || best.end < fall + kGain) continue;
+      add_corrections(best.x, from->time, fall, corrections_);
+      run_.restore(*from->moment);
+      run_.correct(corrections_);
+      moments_.erase(moments_.begin() + (from - moments_.data()) + 1, moments_.end());
+      return true;
     }
-    if (!from || best.end < fall + kGain) return restore_best();
-    add_corrections(best.x, from->time, fall, corrections_);
-    run_.restore(*from->moment);
-    run_.correct(corrections_);
-    moments_.erase(moments_.begin() + (from - moments_.data()) + 1, moments_.end());
-    return true;
-  }
-
-  bool restore_best() {
     run_.correct(corrections_);
     return false;
   }

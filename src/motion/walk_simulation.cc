@@ -260,7 +260,7 @@ void WalkSimulation::Impl::measure_contacts(Vec3<>& force, Vec3<>& impulse) {
     report.slip = std::max(report.slip, moved);
   }
   report.most_force = std::max({report.most_force, feet[0], feet[1]});
-  for (const std::size_t side : {0, 1}) quality.add_slide(side, feet[side] > 0, slid[side]);
+  for (std::size_t side = 0; side < 2; ++side) quality.add_slide(side, feet[side] > 0, slid[side]);
 }
 
 void WalkSimulation::Impl::measure_joints(const Eigen::VectorXd& tau) {
@@ -364,6 +364,7 @@ WalkReport WalkSimulation::report() const {
   r.foot_slide = m.quality.slide(), r.peak_weights = m.quality.peak_force() / m.weight;
   if (m.tracker) {
     r.clip_seconds = m.tracker->duration();
+    r.props = m.tracker->props();
     r.path_error = m.quality.path_error(), r.turn_error = m.quality.turn_error();
     r.jerk_ratio = m.quality.jerk_ratio();
   }

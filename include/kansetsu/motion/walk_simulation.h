@@ -63,6 +63,7 @@ struct WalkReport {
   double turn_error = 0;    ///< [rad] the same of its orientation
   double jerk_ratio = 0;    ///< root mean square jerk of the joints over that of the clip, sampled at 100 Hz
   std::vector<TrackCorrection> corrections{};  ///< with which it does not fall
+  std::vector<TrackProp> props{};              ///< what was added to the world
   // Of both.
   double foot_slide = 0;    ///< [m] farthest that a foot slid during one contact
   double peak_weights = 0;  ///< [body weights] largest vertical ground force, mean of 10 ms

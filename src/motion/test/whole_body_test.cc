@@ -127,3 +127,25 @@ TEST_CASE("whole body: effort limits bind the torques, misuse is an error, nothi
   });
   CHECK(allocations == 0);
 }
+
+TEST_CASE("whole body: a point pushes without a moment and may turn, a grip pulls") {
+  const Model model = human28();
+  const State state = crouching(model);
+  const LinkId hand = model.link_id("LowerArmL");
+  const Sole point{.link = hand, .X_LS = {.p = {0, 0, -0.33}}};
+  WholeBody control(model);
+  for (const SupportKind kind : {SupportKind::kPoint, SupportKind::kGrip}) {
+    CAPTURE(int(kind));
+    control.begin(state);
+    control.support(point, {.friction = 0.6, .kind = kind});
+    control.com({0, 0, -20}, {1e3, 1e3, 1e3});  // faster than it falls
+    control.posture(Eigen::VectorXd::Zero(model.nv()), Eigen::VectorXd::Constant(model.nv(), 1e-3));
+    const WholeBodyResult& result = control.solve();
+    CHECK(result.status == WholeBodyResult::Status::kSolved);
+    CHECK(norm(result.wrenches[0].t) < 1e-8);  // an equation: rounding of forces of some hundred newtons
+    const FrameMotion m = frame_motion(link_motions(model, state, result.vdot), hand, point.X_LS);
+    CHECK(norm(m.A.v) < 1e-8);  // the same of accelerations
+    CHECK((result.wrenches[0].f.z < -1) == (kind == SupportKind::kGrip));
+    CHECK((replay(model, state, {point}, result) - result.vdot).norm() < 1e-7);  // M has a condition of 1e4
+  }
+}
