@@ -73,7 +73,8 @@ class ActuatedRunner : public Runner {
       : world_(value_or_throw(World::build(scene))),
         name_(std::move(name)),
         rows_(std::move(rows)),
-        start_(world_.save()) {}
+        start_(world_.save()),
+        driven_(!world_.actuators(FigureId(0)).empty()) {}
   std::string engine() const override { return name_; }
   int steps() const override { return kSteps; }
   double time_step() const override { return world_.time_step(); }
@@ -81,10 +82,10 @@ class ActuatedRunner : public Runner {
   void step(int i) override {
     const long n = long(rows_.size()) / kSteps;
     const Eigen::Map<const Eigen::VectorXd> row(rows_.data() + i * n, n);
-    if (world_.actuators(FigureId(0)).empty())
-      world_.set_torque(FigureId(0), row);
-    else
+    if (driven_)
       world_.set_control(FigureId(0), row);
+    else
+      world_.set_torque(FigureId(0), row);
     world_.step();
   }
   Quality observe() override {
@@ -105,6 +106,7 @@ class ActuatedRunner : public Runner {
   std::string name_;
   std::vector<double> rows_;
   Snapshot start_;
+  bool driven_;  ///< by actuators
 };
 
 /// Torques of the actuators at each hinge in each step, for the same motion without actuators.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "actuation/hill.h"
 #include "actuation/muscle.h"
@@ -28,32 +29,28 @@ struct Actuation::Impl {
 
  private:
   void place_path(const Mechanics& m, const Eigen::VectorXd& q, PathTendon& t);
+  void place_stretches(const Mechanics& m, PathTendon& t);
   void place_actuator(const Mechanics& m, const Eigen::VectorXd& q, size_t i);
   void place_frames(const Mechanics& m, size_t i);
-  void gather(const Mechanics& m, const Linkage& linkage, const Range& row);
   void move_parts(const Eigen::VectorXd& q, PathTendon& t) const;
   void add_moved(const Eigen::VectorXd& q, const PathTendon& t);
-  void add_wrench(const Mechanics& m, int slot, const Pull& pull) {
-    const Vec3<> r = pull.p - m.origin();
-    plan.wrenches[size_t(slot)] += {pull.t + cross(r, pull.f), pull.f};
+  void clear(const Range& row) { std::fill_n(plan.values.begin() + row.begin, row.count, 0.0); }
+  /// Adds the moment arms of a wrench on a body, times `sign`.
+  void add_wrench(const Mechanics& m, const Range& levers, const Force<>& F, double sign) {
+    for (int i = levers.begin; i < levers.end(); ++i) {
+      const Lever& lever = plan.levers[size_t(i)];
+      const double* S = m.column_motion(lever.coordinate);
+      const double arm = S[0] * F.t.x + S[1] * F.t.y + S[2] * F.t.z + S[4] * F.f.x + S[5] * F.f.y + S[6] * F.f.z;
+      plan.values[size_t(lever.entry)] += sign * lever.ratio * arm;
+    }
+  }
+  void add_pull(const Mechanics& m, const Range& levers, const Pull& pull) {
+    add_wrench(m, levers, {pull.t + cross(pull.p - m.origin(), pull.f), pull.f}, 1);
   }
   Transform<> pose(int body, const Transform<>& X) const { return body < 0 ? X : plan.X_WB[size_t(body)] * X; }
 };
 
-/// Values of a row from the wrenches of its slots, which are zero then.
-void Actuation::Impl::gather(const Mechanics& m, const Linkage& linkage, const Range& row) {
-  for (int k = row.begin; k < row.end(); ++k) plan.values[size_t(k)] = 0;
-  for (int i = linkage.levers.begin; i < linkage.levers.end(); ++i) {
-    const Lever& lever = plan.levers[size_t(i)];
-    Force<> F = plan.wrenches[size_t(plan.slots[size_t(lever.slots.begin)])];
-    for (int s = lever.slots.begin + 1; s < lever.slots.end(); ++s) F += plan.wrenches[size_t(plan.slots[size_t(s)])];
-    const double* S = m.column_motion(lever.coordinate);
-    const double arm = S[0] * F.t.x + S[1] * F.t.y + S[2] * F.t.z + S[4] * F.f.x + S[5] * F.f.y + S[6] * F.f.z;
-    plan.values[size_t(lever.entry)] += lever.ratio * arm;
-  }
-}
-
-/// Points go where the coordinates put them, or are not there.
+/// Updates moving and conditional points.
 void Actuation::Impl::move_parts(const Eigen::VectorXd& q, PathTendon& t) const {
   for (size_t i = 0; i < t.at_rest.size(); ++i) t.path[i].X_BP.p = t.at_rest[i], t.path[i].absent = false;
   for (const MovingPart& m : t.moving) {
@@ -64,7 +61,7 @@ void Actuation::Impl::move_parts(const Eigen::VectorXd& q, PathTendon& t) const 
   }
 }
 
-/// ∂l/∂q by what moves on its link.
+/// Adds ∂l/∂q of moving points.
 void Actuation::Impl::add_moved(const Eigen::VectorXd& q, const PathTendon& t) {
   const Range& row = plan.tendon_rows[size_t(t.tendon)];
   for (const MovingPart& m : t.moving) {
@@ -84,26 +81,85 @@ void Actuation::Impl::add_moved(const Eigen::VectorXd& q, const PathTendon& t) {
 void Actuation::Impl::place_path(const Mechanics& m, const Eigen::VectorXd& q, PathTendon& t) {
   if (!t.moving.empty()) move_parts(q, t);
   trace_path(t.path, plan.X_WB, t.trace);
-  std::fill_n(plan.wrenches.begin(), t.linkage.bodies.size(), Force<>{});
+  clear(plan.tendon_rows[size_t(t.tendon)]);
   for (const Pull& pull : t.trace.pulls) {
-    if (const int slot = t.slot_of[size_t(pull.part)]; slot >= 0) add_wrench(m, slot, pull);
+    if (const int slot = t.slot_of[size_t(pull.part)]; slot >= 0) add_pull(m, t.linkage.levers[size_t(slot)], pull);
   }
-  gather(m, t.linkage, plan.tendon_rows[size_t(t.tendon)]);
   if (!t.moving.empty()) add_moved(q, t);
 }
 
+namespace {
+
+/// A point of a body relative to the origin of the mechanics, in world axes.
+Vec3<> place_point(const Mechanics& m, const PathPart& part) {
+  const Vec3<>& p = part.X_BP.p;
+  if (part.body < 0) return p - m.origin();
+  const double* X = m.body_axes(part.body);
+  return {X[0] * p.x + X[4] * p.y + X[8] * p.z + X[12], X[1] * p.x + X[5] * p.y + X[9] * p.z + X[13],
+          X[2] * p.x + X[6] * p.y + X[10] * p.z + X[14]};
+}
+
+}  // namespace
+
+/// The wrenches at both ends of a stretch are opposite, so one is computed.
+void Actuation::Impl::place_stretches(const Mechanics& m, PathTendon& t) {
+  for (size_t i = 0; i < t.path.size(); ++i) {
+    if (t.path[i].kind == TendonPartKind::kPoint) t.points[i] = place_point(m, t.path[i]);
+  }
+  clear(plan.tendon_rows[size_t(t.tendon)]);
+  t.trace.length = 0;
+  for (const Stretch& s : t.stretches) {
+    const Vec3<>& end = t.points[size_t(s.to)];
+    const Vec3<> line = end - t.points[size_t(s.from)];
+    const double length = norm(line);
+    t.trace.length += s.share * length;
+    if (length < kNoDirection) continue;
+    const Vec3<> f = (s.share / length) * line;
+    const Force<> W{cross(end, f), f};
+    const int from = t.slot_of[size_t(s.from)], to = t.slot_of[size_t(s.to)];
+    if (from >= 0) add_wrench(m, t.linkage.levers[size_t(from)], W, -1);
+    if (to >= 0) add_wrench(m, t.linkage.levers[size_t(to)], W, 1);
+  }
+}
+
+namespace {
+
+/// Points and pulls of a path of stretches at the last state.
+void trace_stretches(const ActuationPlan& plan, PathTendon& t) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  t.trace.pulls.clear(), t.trace.points.clear();
+  for (size_t i = 0; i < t.path.size(); ++i) {
+    const bool gap = t.path[i].kind == TendonPartKind::kPulley;
+    if (gap && t.trace.points.empty()) continue;
+    t.trace.points.push_back(gap ? Vec3<>{kNone, kNone, kNone} : plan.origin + t.points[i]);
+  }
+  for (const Stretch& s : t.stretches) {
+    const PathPart &from = t.path[size_t(s.from)], &to = t.path[size_t(s.to)];
+    add_pulls(from, plan.origin + t.points[size_t(s.from)], to, plan.origin + t.points[size_t(s.to)], s.share, t.trace);
+  }
+}
+
+}  // namespace
+
 void Actuation::Impl::place(const Mechanics& m, const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+  plan.origin = m.origin();
   for (const int body : plan.bodies) plan.X_WB[size_t(body)] = m.body_pose(body);
   for (size_t i = 0; i < plan.path_of.size(); ++i) {
     if (const int path = plan.path_of[i]; path >= 0) {
-      place_path(m, q, plan.path_tendons[size_t(path)]);
-      plan.tendon_length[i] = plan.path_tendons[size_t(path)].trace.length;
+      PathTendon& t = plan.path_tendons[size_t(path)];
+      t.stretches.empty() ? place_path(m, q, t) : place_stretches(m, t);
+      plan.tendon_length[i] = t.trace.length;
     } else {
       plan.tendon_length[i] = plan.length_of(plan.sums[i], q);
     }
     plan.tendon_velocity[i] = plan.along(plan.tendon_rows[i], v);
   }
-  for (size_t i = 0; i < plan.paths.size(); ++i) {
+  for (const CoordinateActuator& a : plan.by_coordinate) {
+    plan.length[size_t(a.actuator)] = a.ratio * q[a.q] + a.offset;
+    plan.velocity[size_t(a.actuator)] = a.arm * v[a.column];
+  }
+  for (const int placed : plan.placed) {
+    const size_t i = size_t(placed);
     const ActuatorPath& a = plan.paths[i];
     if (a.kind == ActuatorKind::kSum) {
       plan.length[i] = plan.length_of(a.sum, q);
@@ -122,7 +178,7 @@ void Actuation::Impl::place(const Mechanics& m, const Eigen::VectorXd& q, const 
   }
 }
 
-/// Those that are neither of a sum of coordinates nor of a tendon.
+/// Ball joints, free bases and sites.
 void Actuation::Impl::place_actuator(const Mechanics& m, const Eigen::VectorXd& q, size_t i) {
   const ActuatorPath& a = plan.paths[i];
   const Vec3<>&f = plan.force_of[i], &t = plan.moment_of[i];
@@ -159,13 +215,12 @@ void Actuation::Impl::place_frames(const Mechanics& m, size_t i) {
     plan.length[i] = a.gear * trace_slider_crank(Y, a.b, X.p, a.a, a.crank, plan.pulls);
     for (Pull& p : plan.pulls) p.f = a.gear * p.f, p.t = a.gear * p.t;
   }
-  const std::vector<int>& bodies = frames.linkage.bodies;
-  std::fill_n(plan.wrenches.begin(), bodies.size(), Force<>{});
+  clear(plan.rows[i]);
+  const Linkage& linkage = frames.linkage;
   for (const Pull& pull : plan.pulls) {
-    for (size_t s = 0; s < bodies.size(); ++s)
-      if (bodies[s] == pull.body) add_wrench(m, int(s), pull);
+    for (size_t s = 0; s < linkage.bodies.size(); ++s)
+      if (linkage.bodies[s] == pull.body) add_pull(m, linkage.levers[s], pull);
   }
-  gather(m, frames.linkage, plan.rows[i]);
 }
 
 Actuation::Actuation(const Model& model, ActuationDescription description, EffortLimits limits)
@@ -205,13 +260,18 @@ std::span<const Vec3<>> Actuation::tendon_points(int i) const {
   const int path = impl_->plan.path_of.at(size_t(i));
   if (path < 0) return {};
   PathTendon& t = impl_->plan.path_tendons[size_t(path)];
-  trace_points(t.path, impl_->plan.X_WB, t.trace);
+  if (t.stretches.empty())
+    trace_points(t.path, impl_->plan.X_WB, t.trace);
+  else
+    trace_stretches(impl_->plan, t);
   return t.trace.points;
 }
 std::span<const Pull> Actuation::tendon_pulls(int i) const {
   const int path = impl_->plan.path_of.at(size_t(i));
   if (path < 0) return {};
-  return impl_->plan.path_tendons[size_t(path)].trace.pulls;
+  PathTendon& t = impl_->plan.path_tendons[size_t(path)];
+  if (!t.stretches.empty()) trace_stretches(impl_->plan, t);
+  return t.trace.pulls;
 }
 double Actuation::actuator_length(int i) const { return impl_->plan.length.at(size_t(i)); }
 double Actuation::actuator_velocity(int i) const { return impl_->plan.velocity.at(size_t(i)); }
@@ -220,7 +280,7 @@ const ActuationPlan& Actuation::plan() const { return impl_->plan; }
 
 namespace {
 
-/// Of a muscle: the laws that its description names.
+/// The force laws of a muscle.
 void add_muscle(const ActuatorDescription& d, double length, double velocity, double input, ActuatorForce& out) {
   const LawNumbers &g = d.gain_numbers, &b = d.bias_numbers;
   const auto add = [&](const MuscleValue& m, double share) {
@@ -232,7 +292,7 @@ void add_muscle(const ActuatorDescription& d, double length, double velocity, do
   if (d.bias == BiasLaw::kHill) add(hill_bias(length, d.hill), 1);
 }
 
-/// @param d  of the actuator; looked at if it is a muscle
+/// @param d  used for muscles only
 inline ActuatorForce force_of(const ForceLaw& law, const ActuatorDescription& d, double l, double rate, double u,
                               double x) {
   const double control = law.control.clamp(u), input = law.activated ? x : control;
@@ -291,10 +351,17 @@ void Actuation::forces(const Eigen::Ref<const Eigen::VectorXd>& u, const Eigen::
   const Impl& w = *impl_;
   const ActuationPlan& plan = w.plan;
   for (size_t i = 0; i < out.size(); ++i) {
+    const ForceLaw& law = plan.laws[i];
     const double now = u[long(i)], activation = x[long(i)];
-    out[i] = force_of(plan.laws[i], w.description.actuators[i], plan.length[i], plan.velocity[i], now, activation);
+    if (!law.constant) {
+      out[i] = force_of(law, w.description.actuators[i], plan.length[i], plan.velocity[i], now, activation);
+      continue;
+    }
+    const double control = law.control.clamp(now), force = law.gain[0] * (law.activated ? activation : control);
+    const double within = law.force.clamp(force);
+    out[i] = {within, 0, 0, control != now || within != force};
   }
-  for (const TendonSet& set : plan.cut) {  // actuators on one tendon are cut together
+  for (const TendonSet& set : plan.cut) {  // the limit applies to the sum of the actuators on a tendon
     double sum = 0;
     for (const int i : set.actuators) sum += out[size_t(i)].force;
     const double allowed = set.effort.clamp(sum);

@@ -23,10 +23,6 @@ class PlanCompiler {
     if (limits == EffortLimits::kKept) limit_efforts();
     list_tendons();
     list_actuators();
-    size_t slots = 0;
-    for (const PathTendon& t : plan_.path_tendons) slots = std::max(slots, t.linkage.bodies.size());
-    for (const FrameLinkage& f : plan_.frames) slots = std::max(slots, f.linkage.bodies.size());
-    plan_.wrenches.resize(slots);
     plan_.pulls.reserve(8);
     return std::move(plan_);
   }
@@ -51,7 +47,7 @@ class PlanCompiler {
     const auto frame = model_.find_link(name) ? std::nullopt : model_.find_frame(name);
     if (frame) X = to_transform(model_.frame(*frame).origin) * X;
     const LinkPlacement& at = tree().links[size_t(link_of(name, whose).value())];
-    // What is fixed to the world is placed in it; X_BL is then its pose there.
+    // For links fixed to the world X_BL is the world pose.
     return {at.body, at.X_BL * X};
   }
 
@@ -82,7 +78,7 @@ class PlanCompiler {
     return row;
   }
 
-  /// Entry of q of each column of v; −1 inside quaternions.
+  /// The index in q of each column of v; −1 for quaternions.
   std::vector<int> positions() const {
     std::vector<int> out(size_t(model_.nv()), -1);
     for (int j = 0; j < model_.joint_count(); ++j) {
@@ -91,7 +87,7 @@ class PlanCompiler {
     }
     return out;
   }
-  /// A coordinate, scaled, is added to the sum that was begun last; `terms` get its columns.
+  /// Adds a scaled coordinate to the current sum, and its columns to `terms`.
   void add_coordinate(const DofRef& dof, double scale, CoordinateSum& sum, Terms& terms) {
     const Model::Row& row = model_.row(model_.joint_id(dof.joint), dof.index);
     if (sum.terms.count == 0) sum.terms.begin = int(plan_.terms.size());
@@ -107,7 +103,7 @@ class PlanCompiler {
 
   // --- Levers
 
-  /// Slots whose bodies each coordinate of the tree moves, −1 being the world.
+  /// The slots whose bodies each coordinate of the tree moves.
   std::vector<std::vector<int>> moved_slots(const std::vector<int>& bodies) const {
     std::vector<std::vector<int>> out(tree().rows.size());
     for (size_t s = 0; s < bodies.size(); ++s) {
@@ -118,8 +114,8 @@ class PlanCompiler {
     }
     return out;
   }
-  /// @param branches  slots that hang on each other, −1 the world: what moves all of a branch does not change its length
-  /// @param more      columns that the row has besides
+  /// @param branches  slots by branch of the path, −1: the world; coordinates that move a whole branch do not change its length
+  /// @param more      additional columns of the row
   Range add_levers(Linkage& linkage, const std::vector<std::vector<int>>& branches, std::vector<int> more = {}) {
     const std::vector<std::vector<int>> moved = moved_slots(linkage.bodies);
     const auto changes = [&](const std::vector<int>& by, const std::vector<int>& branch) {
@@ -136,18 +132,21 @@ class PlanCompiler {
       for (int t = r.begin; t < r.end; ++t) more.push_back(tree().terms[size_t(t)].column);
     }
     const Range row = add_row(std::move(more));
-    const bool ordered = tree().view().columns.ordered;  // then Mechanics has the signs of flipped axes in its motions
-    linkage.levers.begin = int(plan_.levers.size());
+    const bool ordered =
+        tree().view().columns.ordered;  // then the motions of Mechanics include the signs of flipped axes
+    std::vector<std::vector<Lever>> of_slot(linkage.bodies.size());
     for (const int k : acting) {
-      const Range slots{int(plan_.slots.size()), int(moved[size_t(k)].size())};
-      plan_.slots.insert(plan_.slots.end(), moved[size_t(k)].begin(), moved[size_t(k)].end());
       const CoordinateRow& r = tree().rows[size_t(k)];
-      for (int t = r.begin; t < r.end; ++t) {
-        const auto& term = tree().terms[size_t(t)];
-        plan_.levers.push_back({entry_of(row, term.column), k, ordered ? 1 : term.ratio, slots});
+      for (int i = r.begin; i < r.end; ++i) {
+        const auto& term = tree().terms[size_t(i)];
+        const Lever lever{entry_of(row, term.column), k, ordered ? 1 : term.ratio};
+        for (const int slot : moved[size_t(k)]) of_slot[size_t(slot)].push_back(lever);
       }
     }
-    linkage.levers.count = int(plan_.levers.size()) - linkage.levers.begin;
+    for (const std::vector<Lever>& levers : of_slot) {
+      linkage.levers.push_back({int(plan_.levers.size()), int(levers.size())});
+      plan_.levers.insert(plan_.levers.end(), levers.begin(), levers.end());
+    }
     return row;
   }
   static int slot_of(Linkage& linkage, int body) {
@@ -188,14 +187,12 @@ class PlanCompiler {
       std::tie(p.body, p.X_BP) = place_of(part.at.link, part.at.pose, whose);
       if (!part.at.link.empty()) p.link = link_of(part.at.link, whose).value();
       plan_.tied |= part.at.link.empty();
-      need(p.body);
       out.slot_of.back() = slot_of(out.linkage, p.body);
       branches.back().push_back(out.slot_of.back());
       add_moving(part, p, out.moving);
       if (!part.side) continue;
       const auto [body, X] = place_of(part.side->link, part.side->pose, whose);
       p.has_side = true, p.side_body = body, p.side = X.p, p.side_is = part.side_is;
-      need(body);
     }
     std::vector<int> shifted;
     for (const MovingPart& m : out.moving)
@@ -204,9 +201,27 @@ class PlanCompiler {
       for (const PathPart& p : out.path) out.at_rest.push_back(p.X_BP.p);
     plan_.tendon_rows.push_back(add_levers(out.linkage, branches, std::move(shifted)));
     reserve_trace(out.path, out.trace);
+    add_stretches(out);
+    if (out.stretches.empty()) {
+      for (const PathPart& p : out.path) need(p.body), need(p.side_body);
+    }
     plan_.path_tendons.push_back(std::move(out));
   }
 
+  void add_stretches(PathTendon& t) {
+    const auto wraps = [](const PathPart& p) {
+      return p.kind != TendonPartKind::kPoint && p.kind != TendonPartKind::kPulley;
+    };
+    if (!t.moving.empty() || std::ranges::any_of(t.path, wraps)) return;
+    t.points.resize(t.path.size());
+    double share = 1;
+    for (size_t i = 0; i < t.path.size(); ++i) {
+      if (t.path[i].kind == TendonPartKind::kPulley) share = 1 / t.path[i].divisor;
+      if (i == 0 || t.path[i].kind == TendonPartKind::kPulley || t.path[i - 1].kind == TendonPartKind::kPulley)
+        continue;
+      t.stretches.push_back({int(i) - 1, int(i), share});
+    }
+  }
   /// What of a part depends on coordinates.
   void add_moving(const TendonPart& part, const PathPart& placed, std::vector<MovingPart>& out) {
     if (part.when) {
@@ -248,6 +263,7 @@ class PlanCompiler {
     law.gain[0] = 0;
     std::copy_n(a.gain_numbers.begin(), gains, law.gain);
     std::copy_n(a.bias_numbers.begin(), biases, law.bias);
+    law.constant = a.gain == GainLaw::kFixed && a.bias == BiasLaw::kNone;
     law.control = a.control_range, law.force = law.acting = a.force_range;
   }
 
@@ -325,9 +341,9 @@ class PlanCompiler {
     return add_row(terms);
   }
 
-  // --- What is known of all
+  // --- Limits and subsets
 
-  /// Limits of joints cut what all actuators together exert there.
+  /// Effort limits of joints apply to the sum of all actuators.
   void limit_efforts() {
     std::vector<std::vector<int>> users(size_t(model_.nv()));
     for (size_t i = 0; i < plan_.rows.size(); ++i) {
@@ -372,6 +388,16 @@ class PlanCompiler {
       if (!set.actuators.empty()) plan_.cut.push_back(std::move(set));
     }
   }
+  /// Whether an actuator's length is that of a single coordinate.
+  void list_place(int i) {
+    const ActuatorPath& path = plan_.paths[size_t(i)];
+    const Range& row = plan_.rows[size_t(i)];
+    if (path.kind != ActuatorKind::kSum || path.sum.terms.count != 1 || row.count != 1)
+      return plan_.placed.push_back(i);
+    const CoordinateTermOfSum& term = plan_.terms[size_t(path.sum.terms.begin)];
+    plan_.by_coordinate.push_back(
+        {i, term.q, plan_.columns[size_t(row.begin)], term.ratio, path.sum.offset, plan_.values[size_t(row.begin)]});
+  }
   void list_actuators() {
     for (size_t i = 0; i < given_.actuators.size(); ++i) {
       const ActuatorDescription& a = given_.actuators[i];
@@ -379,6 +405,7 @@ class PlanCompiler {
       if (a.early) plan_.early.push_back(int(i));
       if (plan_.laws[i].acting.is_bounded()) plan_.bounded.push_back(int(i));
       if (a.transmission == Transmission::kBody) plan_.adhesive.push_back(int(i));
+      list_place(int(i));
     }
   }
 };

@@ -8,8 +8,7 @@
 namespace kansetsu {
 namespace {
 
-constexpr double kTiny = 1e-15;  // lengths below it have no direction [m]
-constexpr int kArcPoints = 6;    // of an arc, for looks
+constexpr int kArcPoints = 6;  // for drawing an arc
 
 double squared(const double* x) { return x[0] * x[0] + x[1] * x[1]; }
 double dot_of(const double* x, const double* y) { return x[0] * y[0] + x[1] * y[1]; }
@@ -23,7 +22,7 @@ const Transform<>& pose_of(std::span<const Transform<>> X_WB, int body) {
 bool cross_each_other(const double* p1, const double* p2, const double* p3, const double* p4) {
   const double x12 = p2[0] - p1[0], y12 = p2[1] - p1[1], x34 = p4[0] - p3[0], y34 = p4[1] - p3[1];
   const double det = y34 * x12 - x34 * y12;
-  if (std::abs(det) < kTiny) return false;
+  if (std::abs(det) < kNoDirection) return false;
   const double x31 = p1[0] - p3[0], y31 = p1[1] - p3[1];
   const double a = (x34 * y31 - y34 * x31) / det, b = (x12 * y31 - y12 * x31) / det;
   return a >= 0 && a <= 1 && b >= 0 && b <= 1;
@@ -31,7 +30,7 @@ bool cross_each_other(const double* p1, const double* p2, const double* p3, cons
 
 enum class Sense { kClockwise = -1, kCounterclockwise = 1 };
 
-/// Where a thread from p to q touches the circle if it goes round it in that sense.
+/// The tangent points of a thread from p to q that wraps around the circle in a given sense.
 void touch(const double* p, const double* q, double r, Sense sense, CircleWrap& out) {
   const double pp = squared(p), qq = squared(q), rr = r * r, sign = r * int(sense);
   const double root_p = std::sqrt(std::max(pp - rr, 0.0)), root_q = std::sqrt(std::max(qq - rr, 0.0));
@@ -39,15 +38,15 @@ void touch(const double* p, const double* q, double r, Sense sense, CircleWrap& 
   out.b[0] = (q[0] * rr + sign * q[1] * root_q) / qq, out.b[1] = (q[1] * rr - sign * q[0] * root_q) / qq;
 }
 
-/// How far towards the side a thread lies that goes round in that sense.
+/// The component towards the side of a thread that wraps in a given sense.
 double towards(const CircleSide& side, const double* p, const double* q, double r, Sense sense) {
   CircleWrap way;
   touch(p, q, r, sense, way);
   const double middle[2] = {way.a[0] + way.b[0], way.a[1] + way.b[1]}, length = std::sqrt(squared(middle));
-  return length > kTiny ? dot_of(middle, side.p) / length : 0;
+  return length > kNoDirection ? dot_of(middle, side.p) / length : 0;
 }
 
-/// The sense in which a thread with a side goes round; `near` is the nearest point of a straight line that misses the circle.
+/// The sense in which a thread with a side wraps. @param near  the nearest point of the straight line, if it misses the circle
 Sense sense_by(const CircleSide& side, const double* p, const double* q, double r, const double* near, Sense shorter) {
   const Sense longer = shorter == Sense::kClockwise ? Sense::kCounterclockwise : Sense::kClockwise;
   if (side.is == TendonSide::kHalf) {
@@ -60,7 +59,7 @@ Sense sense_by(const CircleSide& side, const double* p, const double* q, double 
   return shorter;
 }
 
-/// Where a tendon lies on a sphere or cylinder, in the world.
+/// The contact of a tendon with a sphere or cylinder, in the world.
 struct Wrap {
   Vec3<> a, b;
   double length = 0;
@@ -71,13 +70,13 @@ struct Wrap {
   double z = 0, climb = 0, radius = 0;
 };
 
-/// The plane of the circle: for a sphere that of its centre and the two points.
+/// The plane of the circle; for a sphere the plane through its centre and the two points.
 void plane_of(bool sphere, const Vec3<>& p, const Vec3<>& q, Vec3<>& e0, Vec3<>& e1) {
   e0 = {1, 0, 0}, e1 = {0, 1, 0};
   if (!sphere) return;
   e0 = (1 / norm(p)) * p;
   Vec3<> normal = cross(p, q);
-  if (const double length = norm(normal); length >= kTiny) {
+  if (const double length = norm(normal); length >= kNoDirection) {
     normal = (1 / length) * normal;
   } else {  // in one line with the centre: any plane
     const double x = std::abs(e0.x), y = std::abs(e0.y), z = std::abs(e0.z);
@@ -88,10 +87,10 @@ void plane_of(bool sphere, const Vec3<>& p, const Vec3<>& q, Vec3<>& e0, Vec3<>&
   e1 = cross(normal, e0);
 }
 
-/// Whether a straight line from a to b goes past a sphere.
+/// Whether the straight line from a to b misses a sphere.
 bool passes(const Vec3<>& centre, double radius, const Vec3<>& a, const Vec3<>& b) {
   const Vec3<> line = b - a;
-  const double s = std::clamp(dot(centre - a, line) / std::max(dot(line, line), kTiny), 0.0, 1.0);
+  const double s = std::clamp(dot(centre - a, line) / std::max(dot(line, line), kNoDirection), 0.0, 1.0);
   const Vec3<> near = a + s * line - centre;
   return dot(near, near) > radius * radius;
 }
@@ -102,7 +101,7 @@ bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>&
   const Transform<> X_WP = pose_of(X_WB, part.body) * part.X_BP;
   const auto local = [&](const Vec3<>& x) { return transpose_times(X_WP.R, x - X_WP.p); };
   const Vec3<> p = local(from), q = local(to);
-  if (part.radius < kTiny || norm(p) < kTiny || norm(q) < kTiny) return false;
+  if (part.radius < kNoDirection || norm(p) < kNoDirection || norm(q) < kNoDirection) return false;
   Vec3<> e0, e1;
   plane_of(sphere, p, q, e0, e1);
   const double P[2] = {dot(p, e0), dot(p, e1)}, Q[2] = {dot(q, e0), dot(q, e1)};
@@ -118,7 +117,7 @@ bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>&
   if (!lies) return false;
   Vec3<> a = c.a[0] * e0 + c.a[1] * e1, b = c.b[0] * e0 + c.b[1] * e1;
   out.length = c.arc;
-  if (!sphere) {  // a helix: it climbs evenly along the way
+  if (!sphere) {  // a helix of constant slope
     const double on[2] = {P[0] - c.a[0], P[1] - c.a[1]}, off[2] = {Q[0] - c.b[0], Q[1] - c.b[1]};
     const double before = std::sqrt(squared(on)), after = std::sqrt(squared(off));
     const double way = before + c.arc + after, climb = way > 0 ? (q.z - p.z) / way : 0;
@@ -145,25 +144,25 @@ void add_arc(const Wrap& w, std::vector<Vec3<>>& out) {
   }
 }
 
-void add_straight(const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share,
-                  PathTrace& out) {
+}  // namespace
+
+double add_pulls(const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share,
+                 PathTrace& out) {
   const Vec3<> line = b - a;
   const double length = norm(line);
-  out.length += share * length;
-  if (length < kTiny) return;
+  if (length < kNoDirection) return length;
   const Vec3<> f = (share / length) * line;
   out.pulls.push_back({from.body, a, -f, {}, from.link, from.index});
   out.pulls.push_back({to.body, b, f, {}, to.link, to.index});
+  return length;
 }
-
-}  // namespace
 
 bool wrap_circle(const double p[2], const double q[2], double r, const std::optional<CircleSide>& side,
                  CircleWrap& out) {
   const double rr = r * r;
-  if (squared(p) < rr || squared(q) < rr || r < kTiny) return false;
+  if (squared(p) < rr || squared(q) < rr || r < kNoDirection) return false;
   const double d[2] = {q[0] - p[0], q[1] - p[1]}, dd = squared(d);
-  if (dd < kTiny) return false;
+  if (dd < kNoDirection) return false;
   const double s = std::clamp(-dot_of(d, p) / dd, 0.0, 1.0);
   const double near[2] = {p[0] + s * d[0], p[1] + s * d[1]};  // of the straight line, to the centre
   const bool misses = squared(near) > rr;
@@ -180,9 +179,9 @@ bool wrap_circle(const double p[2], const double q[2], double r, const std::opti
 
 bool wrap_inside(const double p[2], const double q[2], double r, CircleWrap& out) {
   const double lp = std::sqrt(squared(p)), lq = std::sqrt(squared(q));
-  if (lp <= r || lq <= r || r < kTiny) return false;
+  if (lp <= r || lq <= r || r < kNoDirection) return false;
   const double d[2] = {q[0] - p[0], q[1] - p[1]}, dd = squared(d);
-  if (dd > kTiny) {  // a straight line through the circle touches it on neither side
+  if (dd > kNoDirection) {  // a straight line through the circle touches it on neither side
     const double s = -(d[0] * p[0] + d[1] * p[1]) / dd;
     const double near[2] = {p[0] + s * d[0], p[1] + s * d[1]};
     if (s > 0 && s < 1 && squared(near) <= r * r) return false;
@@ -190,14 +189,14 @@ bool wrap_inside(const double p[2], const double q[2], double r, CircleWrap& out
   out.arc = 0;
   const auto put = [&](double x, double y) { out.a[0] = out.b[0] = x, out.a[1] = out.b[1] = y; };
   const double middle[2] = {p[0] + q[0], p[1] + q[1]}, length = std::sqrt(squared(middle));
-  put(length > kTiny ? r * middle[0] / length : r, length > kTiny ? r * middle[1] / length : 0.0);
+  put(length > kNoDirection ? r * middle[0] / length : r, length > kNoDirection ? r * middle[1] / length : 0.0);
   // The angles of both lines to the circle are equal: asin(A·z) + asin(B·z) − 2·asin(z) + G = 0, from z = 1 down.
   const double A = r / lp, B = r / lq, cosine = (lp * lp + lq * lq - dd) / (2 * lp * lq);
-  if (cosine < -1 + kTiny) return false;
-  if (cosine > 1 - kTiny) return true;
+  if (cosine < -1 + kNoDirection) return false;
+  if (cosine > 1 - kNoDirection) return true;
   const double G = std::acos(cosine);
   const auto f = [&](double z) { return std::asin(A * z) + std::asin(B * z) - 2 * std::asin(z) + G; };
-  const auto slope = [&](double x, double z) { return x / std::sqrt(std::max(1 - x * x * z * z, kTiny)); };
+  const auto slope = [&](double x, double z) { return x / std::sqrt(std::max(1 - x * x * z * z, kNoDirection)); };
   constexpr double kFromOne = 1e-7;     // the slope of asin is infinite at 1
   constexpr double kConverged = 1e-15;  // [rad] rounding of the angles that f adds up
   constexpr int kMostSteps = 50;        // Newton's method takes five
@@ -281,7 +280,7 @@ void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_W
   follow_path(
       path, X_WB,
       [&](const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share) {
-        add_straight(from, a, to, b, share, out);
+        out.length += share * add_pulls(from, a, to, b, share, out);
       },
       [&](const Wrap& w, double share) { out.length += share * w.length; }, [](const Vec3<>&) {}, [] {});
 }

@@ -40,6 +40,11 @@ struct PathTrace {
   std::vector<Vec3<>> points;  ///< for looks; NaN between two branches
 };
 
+inline constexpr double kNoDirection = 1e-15;  ///< [m] shorter lengths have none
+/// The pulls at both ends of a straight line from a to b, of which a share counts. Returns its length.
+double add_pulls(const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share,
+                 PathTrace& out);
+
 /// Whether every branch begins and ends in a point, and goes round one thing at a time.
 bool has_ends(std::span<const TendonPart> path);
 

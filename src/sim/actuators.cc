@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "actuation/plan.h"
 #include "kansetsu/base/error.h"
@@ -21,6 +22,12 @@ inline void add_along(const ActuationPlan& plan, const Range& row, double force,
                       double* extra) {
   const int* columns = plan.columns.data();
   const double* values = plan.values.data();
+  if (row.count == 1) {  // as most have
+    const double arm = values[row.begin];
+    tau[columns[row.begin]] += arm * force;
+    if (gain != 0) extra[columns[row.begin]] += gain * std::abs(arm) * std::abs(arm);
+    return;
+  }
   for (int k = row.begin; k < row.end(); ++k) tau[columns[k]] += values[k] * force;
   if (gain == 0) return;
   double sum = 0;
@@ -40,8 +47,9 @@ ActuatorsData::ActuatorsData(const Model& model, const FigureOptions& options)
                 options.switches.effort_limits ? EffortLimits::kKept : EffortLimits::kIgnored) {
   const auto n = size_t(actuation.actuator_count());
   forces.resize(n), acting.resize(n), reports.resize(n);
-  for (Eigen::VectorXd* x : {&control, &activation, &input, &start}) *x = Eigen::VectorXd::Zero(long(n));
-  tau = extra = Eigen::VectorXd::Zero(model.nv());
+  for (Eigen::VectorXd* x : {&control, &activation, &input, &start, &reported_control})
+    *x = Eigen::VectorXd::Zero(long(n));
+  tau = extra = reported_vdot = Eigen::VectorXd::Zero(model.nv());
   for (size_t i = 0; i < n; ++i) reports[i].name = actuation.actuator(int(i)).name;
 }
 
@@ -60,7 +68,8 @@ double tendon_energy(const FigureData& f) {
   return sum;
 }
 
-double tendon_force(const FigureData& f, int i) {
+double tendon_force(FigureData& f, int i) {
+  report_actuators(f);
   const Actuation& all = f.actuators.actuation;
   const TendonDescription& t = all.tendon(i);
   const JointSwitches& on = f.options.switches;
@@ -82,7 +91,10 @@ bool is_active(const ActuatorsData& a) {
   return false;
 }
 
-void place_actuators(FigureData& f) { f.actuators.actuation.place(f.mechanics, f.q, f.v); }
+void place_actuators(FigureData& f) {
+  report_actuators(f);
+  f.actuators.actuation.place(f.mechanics, f.q, f.v);
+}
 
 namespace {
 
@@ -122,9 +134,12 @@ void add_actuators(FigureData& f, double h) {
     ActuatorsData::Acting& acts = a.acting[i];
     if (!acts.saturated) {
       const ActuatorForce& now = a.forces[i];
-      const double kp = std::max(-now.d_length, 0.0), kd = std::max(-now.d_velocity, 0.0);
-      acts.force = now.force - 0.5 * h * kp * plan.velocity[i];
-      acts.gain = h * (kd + 0.5 * h * kp);
+      acts.force = now.force, acts.gain = 0;
+      if (!plan.laws[i].constant) {
+        const double kp = std::max(-now.d_length, 0.0), kd = std::max(-now.d_velocity, 0.0);
+        acts.force -= 0.5 * h * kp * plan.velocity[i];
+        acts.gain = h * (kd + 0.5 * h * kp);
+      }
       const double within = plan.laws[i].acting.clamp(now.force);
       if (within != now.force) acts = {within, 0, true};
     }
@@ -158,21 +173,28 @@ bool actuators_saturate(FigureData& f) {
 
 void finish_actuators(FigureData& f, double h) {
   ActuatorsData& a = f.actuators;
+  a.report_due = true, a.reported_step = h;
+  a.reported_control = a.control, a.reported_vdot = f.vdot;
+  for (const int i : a.actuation.plan().activated) {
+    if (h > 0) a.activation[i] = a.actuation.next_activation(i, a.control[i], a.activation[i], h);
+  }
+}
+
+void report_actuators(FigureData& f) {
+  ActuatorsData& a = f.actuators;
+  if (!std::exchange(a.report_due, false)) return;
   const ActuationPlan& plan = a.actuation.plan();
   const double on = f.options.switches.actuators ? 1 : 0;
   for (size_t i = 0; i < a.acting.size(); ++i) {
     const ActuatorsData::Acting& acts = a.acting[i];
-    const double rate = plan.velocity[i], more = plan.along(plan.rows[i], f.vdot);
+    const double rate = plan.velocity[i], more = plan.along(plan.rows[i], a.reported_vdot);
     ActuatorReport& r = a.reports[i];
-    r.control = plan.laws[i].control.clamp(a.control[long(i)]);
+    r.control = plan.laws[i].control.clamp(a.reported_control[long(i)]);
     r.activation = a.input[long(i)];
     r.length = plan.length[i], r.velocity = rate;
     r.force = on * (acts.force - acts.gain * more);
-    r.power = r.force * (rate + 0.5 * h * more);
+    r.power = r.force * (rate + 0.5 * a.reported_step * more);
     r.clamped = acts.saturated || a.forces[i].clamped;
-  }
-  for (const int i : plan.activated) {
-    if (h > 0) a.activation[i] = a.actuation.next_activation(i, a.control[i], a.activation[i], h);
   }
 }
 

@@ -74,7 +74,11 @@ struct ActuatorsData {
     bool saturated = false;
   };
   std::vector<Acting> acting;
+  /// What they did in the last step: made when somebody asks (report_actuators()), of what is kept here.
   std::vector<ActuatorReport> reports;
+  bool report_due = false;
+  double reported_step = 0;
+  Eigen::VectorXd reported_control, reported_vdot;
   Eigen::VectorXd tau, extra;  ///< of all actuators together
   Eigen::VectorXd start;       ///< activations at the beginning of a step of several stages
   std::vector<Eigen::VectorXd> rates;

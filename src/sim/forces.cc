@@ -23,7 +23,9 @@ void add_spring_wrench(const Figures& figures, const BodyRef& body, const RowEnd
 
 void AppliedForces::place_actuators() {
   world_.for_each(int(world_.figures.size()), [&](int i) {
-    if (world_.figure(i).actuators.any()) kansetsu::place_actuators(world_.figure(i));
+    FigureData& f = world_.figure(i);
+    f.actuators.report_due = false;  // the step reports anew
+    if (f.actuators.any()) kansetsu::place_actuators(f);
   });
 }
 

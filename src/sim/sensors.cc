@@ -224,6 +224,7 @@ void SensorReader::measure_coordinate(const SensorData& s, double* out) const {
   using enum SensorKind;
   FigureData& f = world_.figure(s.body.figure.value());
   const Actuation& all = f.actuators.actuation;
+  report_actuators(f);
   const auto limit = [&](double x, double rate, double lower, double upper, int memory, SensorKind first) {
     const Nearest n = nearest(x, lower, upper);
     if (!(n.gap < 0)) return 0.0;

@@ -210,7 +210,9 @@ void World::set_activation(FigureId id, const Eigen::Ref<const Eigen::VectorXd>&
   for (const int i : f.actuators.actuation.plan().activated) f.actuators.activation[i] = activation[i];
 }
 std::span<const ActuatorReport> World::actuators(FigureId id) const {
-  return impl_->data(id, "World::actuators").actuators.reports;
+  FigureData& f = impl_->data(id, "World::actuators");
+  report_actuators(f);
+  return f.actuators.reports;
 }
 const Eigen::VectorXd& World::torque(FigureId id) const { return impl_->data(id, "World::torque").torque; }
 void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau) {

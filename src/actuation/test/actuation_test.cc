@@ -3,12 +3,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <numbers>
+#include <random>
 #include <utility>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
+#include "model/tendon_path.h"
 #include "no_alloc.h"
 
 using namespace kansetsu;
@@ -53,6 +57,54 @@ TEST_CASE("the length of a straight tendon obeys the law of cosines, its moment 
     CHECK(std::abs(actuation.tendon_length(0) - length) < kTolerance);
     CHECK(std::abs(entry(actuation.tendon_moment(0), 0) - arm) < kTolerance);
     CHECK(std::abs(actuation.tendon_velocity(0) - 1.5 * arm) < kTolerance);
+  }
+}
+
+TEST_CASE("the points and pulls of a straight tendon are where it ends") {
+  Actuation actuation = with(straight(0.7, 0.4));
+  actuation.place(at(pendulum(), 0.6, 0));
+  const Vec3<> a{0, 0, 0.7}, b{-0.4 * std::sin(0.6), 0, -0.4 * std::cos(0.6)};
+  const auto points = actuation.tendon_points(0);
+  REQUIRE(points.size() == 2);
+  CHECK(norm(points[0] - a) < kTolerance);
+  CHECK(norm(points[1] - b) < kTolerance);
+  const auto pulls = actuation.tendon_pulls(0);
+  REQUIRE(pulls.size() == 2);
+  const Vec3<> along = (1 / norm(b - a)) * (b - a);
+  CHECK(norm(pulls[0].f + along) < kTolerance);
+  CHECK(norm(pulls[1].f - along) < kTolerance);
+  CHECK(norm(pulls[1].p - b) < kTolerance);
+}
+
+TEST_CASE("moment arms of a path of points over many bodies, with a pulley, are the derivatives of its length") {
+  const Model model = human28();
+  const TendonDescription t{.name = "t",
+                            .path = {point("Body", {0.1, 0.05, 0}),
+                                     point("UpperLegL", {0.05, 0, -0.1}),
+                                     point("FootL", {0, 0.02, 0}),
+                                     {.kind = TendonPartKind::kPulley, .divisor = 3},
+                                     point("", {1, 0, 2}),
+                                     point("LowerArmR", {0, 0, -0.1}),
+                                     point("UpperLegR", {0, 0.1, 0})}};
+  Actuation actuation(model, {{t}, {}});
+  std::printf("seed 7\n");
+  std::mt19937_64 random(7);
+  State state(model);
+  state.q = random_configuration(model, random);
+  actuation.place(state);
+  Eigen::VectorXd arms = Eigen::VectorXd::Zero(model.nv());
+  const MomentRow row = actuation.tendon_moment(0);
+  for (std::size_t k = 0; k < row.columns.size(); ++k) arms[row.columns[k]] += row.values[k];
+  constexpr double kStep = 1e-6;
+  for (int k = 0; k < model.nv(); ++k) {
+    const auto length = [&](double by) {
+      State moved(model);
+      integrate(model, state.q, by * Eigen::VectorXd::Unit(model.nv(), k), moved.q);
+      actuation.place(moved);
+      return actuation.tendon_length(0);
+    };
+    CAPTURE(k);
+    CHECK(std::abs((length(kStep) - length(-kStep)) / (2 * kStep) - arms[k]) < 1e-8);  // rounding over the step: 1e-10
   }
 }
 
