@@ -3,8 +3,8 @@
 
 usage: tools/track_clips.py --bin build/kansetsu --data ../shared/data/mocap [--half even|odd] [--only TEXT] [--json OUT]
 
-Clips are sorted by name. Constants of the tracker are chosen on those with even numbers only; those with odd numbers
-show what the constants are worth.
+Clips are sorted by name and numbered. Constants of the tracker are to be chosen on those with even numbers only; those with odd
+numbers show what the constants are worth.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def summary(half: str, reports: list[dict]) -> str:
     return (
         f"{half}: {len(whole)} of {len(reports)} to the end, {sum(map(close, whole))} of them close, "
         f"{sum(not r['corrections'] for r in whole)} without corrections; {100 * sum(part) / max(len(part), 1):.1f} % of the time; "
-        f"means of those followed: joints {mean('joint_error'):.3f} rad, path {mean('path_error'):.3f} m, slide {mean('foot_slide'):.3f} m, "
+        f"means: joints {mean('joint_error'):.3f} rad, path {mean('path_error'):.3f} m, slide {mean('foot_slide'):.3f} m, "
         f"peak {mean('peak_weights'):.1f} BW, jerk {mean('jerk_ratio'):.2f}"
     )
 
