@@ -45,7 +45,7 @@ struct World::Impl : WorldState {
   std::optional<HealthLimits> strict;
   int parameters = 0;  ///< how often masses or materials were changed: tables for lanes made before do not fit
 
-  // The stages. Each has its own header, and names what it reads and writes in its constructor.
+  // The stages. Each has its own header; its constructor names the state and the other stages that it uses.
   Reports reports;
   Sleeping sleeping{*this};
   EventRunner events{*this, reports, sleeping};
