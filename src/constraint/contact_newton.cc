@@ -22,8 +22,12 @@ using namespace kernel::threshold;
 
 namespace {
 
-/// Numbers of the vertices of a patch: shares of a load, or points.
-using OfVertices = std::array<double, kernel::kMaxTouching>;
+/// A number per vertex of a patch: its pressure, or its share of a load.
+struct OfVertices {
+  double number[kernel::kMaxTouching] = {};
+  double& operator[](int i) { return number[i]; }
+  double operator[](int i) const { return number[i]; }
+};
 
 /// Centre of points with weights that sum to one, and their second moments about it.
 struct Spread {
@@ -93,7 +97,7 @@ namespace {
 void start_from(const PatchWork& p, const ContactMemory& m, double h, const PatchLaw& law, double* x) {
   const int n = p.count, stride = 1 + law.friction;
   const std::array<double, 6>& wrench = m.wrench;
-  OfVertices pressure{}, weight{};
+  OfVertices pressure, weight;
   double sum = 0;
   for (int i = 0; i < n; ++i) pressure[i] = m.force[p.id[i]][0], sum += pressure[i];
   const bool known = sum > kForgotten * wrench[2];
